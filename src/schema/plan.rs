@@ -1,0 +1,331 @@
+//! Plans: what the kernel knows of a type. Flat, immutable data, made once by
+//! `compile` and shared between threads; nothing here touches prost-reflect.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::wire::WireType;
+
+/// How the value of a field, of a list's element or of a map's entry is coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Op {
+    Int32,
+    Int64,
+    Uint32,
+    Uint64,
+    Sint32,
+    Sint64,
+    Fixed32,
+    Fixed64,
+    Sfixed32,
+    Sfixed64,
+    Float,
+    Double,
+    Bool,
+    /// An enum; `sub` is its index in [`Set::enums`].
+    Enum,
+    String,
+    Bytes,
+    /// A length-delimited message; `sub` is its index in [`Set::messages`].
+    Message,
+    /// A group, likewise.
+    Group,
+    /// A map; `sub` is its entry message, whose fields 0 and 1 are key and value.
+    Map,
+}
+
+impl Op {
+    /// The wire type of one such value, unpacked.
+    pub const fn wire_type(self) -> WireType {
+        match self {
+            Op::Fixed32 | Op::Sfixed32 | Op::Float => WireType::Fixed32,
+            Op::Fixed64 | Op::Sfixed64 | Op::Double => WireType::Fixed64,
+            Op::String | Op::Bytes | Op::Message | Op::Map => WireType::Len,
+            Op::Group => WireType::StartGroup,
+            _ => WireType::Varint,
+        }
+    }
+
+    /// Whether a list of such values may be packed.
+    pub const fn packable(self) -> bool {
+        !matches!(self, Op::String | Op::Bytes | Op::Message | Op::Group | Op::Map)
+    }
+}
+
+/// Facts about a field, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// A list or a map.
+    pub const REPEATED: Flags = Flags(1);
+    /// A list that is written packed.
+    pub const PACKED: Flags = Flags(1 << 1);
+    /// A string that must be UTF-8.
+    pub const UTF8: Flags = Flags(1 << 2);
+    /// Zero is written when set: explicit presence.
+    pub const PRESENCE: Flags = Flags(1 << 3);
+    /// A required field (proto2).
+    pub const REQUIRED: Flags = Flags(1 << 4);
+    /// A member of a oneof that is not synthetic.
+    pub const ONEOF: Flags = Flags(1 << 5);
+    /// An enum that keeps unknown numbers out.
+    pub const CLOSED: Flags = Flags(1 << 6);
+    /// Only in a pattern: a oneof member that is not asked for. It makes no value, but
+    /// unsets the member that is.
+    pub const GHOST: Flags = Flags(1 << 7);
+
+    /// Whether any of `other`'s bits is set.
+    #[inline(always)]
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both together.
+    #[must_use]
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// One field of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldPlan {
+    /// The tag that is written: number and wire type, of kind LEN where packed.
+    pub tag: u32,
+    /// The other tag that is read: unpacked where `tag` is packed and the reverse; 0 if none.
+    pub alt: u32,
+    /// How its value (for lists: an element) is coded.
+    pub op: Op,
+    /// Its bit in the kernel's set of fields seen; [`FieldPlan::NO_BIT`] beyond 64 of them.
+    pub bit: u8,
+    /// More facts.
+    pub flags: Flags,
+    /// Its position in [`MessagePlan::fields`].
+    pub index: u16,
+    /// In a pattern, the position of its value; else `index`.
+    pub slot: u16,
+    /// Its oneof in [`MessagePlan::oneofs`], where `flags` say so.
+    pub oneof: u16,
+    /// The type of enums, messages, groups and maps: see [`Op`].
+    pub sub: u32,
+}
+
+impl FieldPlan {
+    /// Marks a field for which no bit was left: it is looked up in what was decoded.
+    pub const NO_BIT: u8 = 64;
+
+    /// Its number.
+    #[inline(always)]
+    pub const fn number(&self) -> u32 {
+        self.tag >> 3
+    }
+
+    /// Whether it is a list or map.
+    #[inline(always)]
+    pub const fn repeated(&self) -> bool {
+        self.flags.has(Flags::REPEATED)
+    }
+
+    /// Its bit as a mask; 0 if it has none.
+    #[inline(always)]
+    pub const fn mask(&self) -> u64 {
+        if self.bit < Self::NO_BIT { 1 << self.bit } else { 0 }
+    }
+
+    /// The tag of one unpacked value.
+    #[inline(always)]
+    pub const fn element_tag(&self) -> u32 {
+        crate::wire::tag(self.number(), self.op.wire_type())
+    }
+}
+
+/// What an absent field reads as.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Default {
+    /// Messages, groups, lists and maps.
+    None,
+    /// Signed numbers.
+    Int(i64),
+    /// Unsigned numbers.
+    Uint(u64),
+    /// Floats and doubles.
+    Number(f64),
+    /// Booleans.
+    Bool(bool),
+    /// Enums.
+    Enum(i32),
+    /// Strings and bytes.
+    Bytes(Box<[u8]>),
+}
+
+/// A group of fields of which one at most is set.
+#[derive(Clone, Debug)]
+pub struct OneofPlan {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its members' bits.
+    pub mask: u64,
+    /// Its members' positions in [`MessagePlan::fields`].
+    pub members: Box<[u16]>,
+}
+
+/// A message type.
+#[derive(Debug)]
+pub struct MessagePlan {
+    /// Unique in the process and never used again.
+    pub id: u64,
+    /// Its position in [`Set::messages`]; of a pattern, its root type's.
+    pub index: u32,
+    /// Its full name, without leading dot.
+    pub name: Box<str>,
+    /// In the order of their numbers.
+    pub fields: Box<[FieldPlan]>,
+    /// The fields' names, in the same order.
+    pub names: Box<[Box<str>]>,
+    /// The fields' defaults, in the same order.
+    pub defaults: Box<[Default]>,
+    /// Its oneofs, synthetic ones left out.
+    pub oneofs: Box<[OneofPlan]>,
+    /// Bits of the required fields.
+    pub required: u64,
+    /// Some required fields have no bit.
+    pub required_unmarked: bool,
+    /// Positions of fields by number, [`MessagePlan::NONE`] where there is none; beyond its end, search.
+    pub(super) dense: Box<[u16]>,
+    /// Positions of fields by name.
+    pub(super) by_name: HashMap<Box<str>, u16>,
+}
+
+impl MessagePlan {
+    /// No field.
+    pub const NONE: u16 = u16::MAX;
+
+    /// The field with `number`.
+    #[inline(always)]
+    pub fn by_number(&self, number: u32) -> Option<&FieldPlan> {
+        match self.dense.get(number as usize) {
+            Some(index) => self.fields.get(usize::from(*index)),
+            None => self.by_large_number(number),
+        }
+    }
+
+    #[inline(never)]
+    fn by_large_number(&self, number: u32) -> Option<&FieldPlan> {
+        let at = self.fields.binary_search_by_key(&number, FieldPlan::number).ok()?;
+        self.fields.get(at)
+    }
+
+    /// The field called `name`.
+    pub fn by_name(&self, name: &str) -> Option<&FieldPlan> {
+        self.fields.get(usize::from(*self.by_name.get(name)?))
+    }
+
+    /// The name of `field`, which is one of this message's.
+    pub fn name_of(&self, field: &FieldPlan) -> &str {
+        self.names.get(usize::from(field.index)).map_or("?", |n| n)
+    }
+}
+
+/// An enum type.
+#[derive(Debug)]
+pub struct EnumPlan {
+    /// Unique in the process and never used again.
+    pub id: u64,
+    /// Its full name, without leading dot.
+    pub name: Box<str>,
+    /// Numbers, ascending, each once.
+    pub numbers: Box<[i32]>,
+    /// The first declared name of each of `numbers`.
+    pub names: Box<[Box<str>]>,
+    /// The number of the first declared value.
+    pub first: i32,
+    /// Numbers by name, aliases included.
+    pub(super) by_name: HashMap<Box<str>, i32>,
+}
+
+impl EnumPlan {
+    /// The position of `number` in `numbers` and `names`.
+    #[inline(always)]
+    pub fn position(&self, number: i32) -> Option<usize> {
+        // Most enums count up from their smallest value.
+        let offset = i64::from(number).wrapping_sub(i64::from(*self.numbers.first()?));
+        let guess = usize::try_from(offset).unwrap_or(usize::MAX);
+        if self.numbers.get(guess) == Some(&number) {
+            return Some(guess);
+        }
+        self.numbers.binary_search(&number).ok()
+    }
+
+    /// The first declared name of `number`.
+    pub fn name(&self, number: i32) -> Option<&str> {
+        self.names.get(self.position(number)?).map(|n| &**n)
+    }
+
+    /// The number called `name`.
+    pub fn number(&self, name: &str) -> Option<i32> {
+        self.by_name.get(name).copied()
+    }
+
+    /// All names with their numbers, in no order.
+    pub fn values(&self) -> impl Iterator<Item = (&str, i32)> {
+        self.by_name.iter().map(|(name, number)| (&**name, *number))
+    }
+}
+
+/// A type's position in its [`Set`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeRef {
+    /// In [`Set::messages`].
+    Message(u32),
+    /// In [`Set::enums`].
+    Enum(u32),
+}
+
+/// All types that an instance knows. Positions stay when types are added.
+#[derive(Debug, Default, Clone)]
+pub struct Set {
+    /// The messages, map entries among them.
+    pub messages: Vec<Arc<MessagePlan>>,
+    /// The enums.
+    pub enums: Vec<Arc<EnumPlan>>,
+    /// Their full names, without leading dot.
+    pub(super) names: HashMap<Box<str>, TypeRef>,
+}
+
+impl Set {
+    /// The type called `name`, with or without leading dot.
+    pub fn find(&self, name: &str) -> Option<TypeRef> {
+        self.names.get(name.strip_prefix('.').unwrap_or(name)).copied()
+    }
+
+    /// The message called `name`, with or without leading dot.
+    pub fn find_message(&self, name: &str) -> Option<&Arc<MessagePlan>> {
+        match self.find(name)? {
+            TypeRef::Message(index) => self.messages.get(index as usize),
+            TypeRef::Enum(_) => None,
+        }
+    }
+
+    /// The enum called `name`, with or without leading dot.
+    pub fn find_enum(&self, name: &str) -> Option<&Arc<EnumPlan>> {
+        match self.find(name)? {
+            TypeRef::Enum(index) => self.enums.get(index as usize),
+            TypeRef::Message(_) => None,
+        }
+    }
+
+    /// The message at `index`, a field's `sub`.
+    #[inline(always)]
+    pub fn message(&self, index: u32) -> Option<&MessagePlan> {
+        self.messages.get(index as usize).map(|m| &**m)
+    }
+
+    /// The enum at `index`, a field's `sub`.
+    #[inline(always)]
+    pub fn enumeration(&self, index: u32) -> Option<&EnumPlan> {
+        self.enums.get(index as usize).map(|e| &**e)
+    }
+}

@@ -1,9 +1,21 @@
 //! Schemas: descriptor sets in, plans out.
+//!
+//! `input` takes the files out of what was given, `check` looks at each, `imports` puts
+//! them in order, `link` resolves the names between them, `compile` makes the plans, and
+//! `Registry` keeps what an instance has.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic))]
 
+mod check;
+mod compile;
+mod default;
+mod imports;
+mod input;
+mod link;
 mod plan;
+mod registry;
 
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
+pub use registry::Registry;

@@ -172,6 +172,14 @@ pub struct OneofPlan {
     pub members: Box<[u16]>,
 }
 
+impl OneofPlan {
+    /// Whether every member has a bit.
+    #[inline(always)]
+    pub fn marked(&self) -> bool {
+        self.mask.count_ones() as usize == self.members.len()
+    }
+}
+
 /// A message type.
 #[derive(Debug)]
 pub struct MessagePlan {
@@ -193,6 +201,8 @@ pub struct MessagePlan {
     pub required: u64,
     /// Some required fields have no bit.
     pub required_unmarked: bool,
+    /// It stands for the entries of a map field.
+    pub map_entry: bool,
     /// Positions of fields by number, [`MessagePlan::NONE`] where there is none; beyond its end, search.
     pub(super) dense: Box<[u16]>,
     /// Positions of fields by name.
@@ -242,6 +252,8 @@ pub struct EnumPlan {
     pub names: Box<[Box<str>]>,
     /// The number of the first declared value.
     pub first: i32,
+    /// Numbers without a name are no values of it (proto2).
+    pub closed: bool,
     /// Numbers by name, aliases included.
     pub(super) by_name: HashMap<Box<str>, i32>,
 }
@@ -292,7 +304,7 @@ pub struct Set {
     /// The enums.
     pub enums: Vec<Arc<EnumPlan>>,
     /// Their full names, without leading dot.
-    pub(super) names: HashMap<Box<str>, TypeRef>,
+    pub(super) names: HashMap<Arc<str>, TypeRef>,
 }
 
 impl Set {

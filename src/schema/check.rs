@@ -1,0 +1,275 @@
+//! Checks: what a descriptor must be before it is linked. protoc writes nothing that fails
+//! them; other programs and attackers do, and linking relies on them.
+
+use std::collections::HashSet;
+
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+
+use super::default;
+use super::plan::Op;
+use crate::error::SchemaError;
+use crate::wire::MAX_FIELD_NUMBER;
+
+type Result<T> = std::result::Result<T, SchemaError>;
+
+/// Positions of fields are 16 bits, with room for the values that mean none.
+const MOST_FIELDS: usize = 65_534;
+/// Extensions are looked for in every range of their message.
+const MOST_RANGES: usize = 10_000;
+/// Every definition is stored with its full name, so long scopes multiply.
+const LONGEST_NAME: usize = 1_000;
+const MOST_SCOPES: usize = 128;
+
+/// The language of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Proto2,
+    Proto3,
+}
+
+/// The syntax of `file`.
+pub(super) fn syntax(file: &FileDescriptorProto) -> Result<Syntax> {
+    match file.syntax() {
+        "" | "proto2" => Ok(Syntax::Proto2),
+        "proto3" => Ok(Syntax::Proto3),
+        "editions" => Err(SchemaError(format!("{}: editions are not supported yet", file.name()))),
+        other => Err(SchemaError(format!("{}: unknown syntax {other:?}", file.name()))),
+    }
+}
+
+/// Checks all of `file`.
+pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
+    let proto3 = syntax(file)? == Syntax::Proto3;
+    let mut checker = Checker { file, proto3, scope: String::new() };
+    checker.package()?;
+    for message in &file.message_type {
+        checker.message(message)?;
+    }
+    for enumeration in &file.enum_type {
+        checker.enumeration(enumeration)?;
+    }
+    for extension in &file.extension {
+        checker.extension(extension)?;
+    }
+    for service in &file.service {
+        checker.within(service.name(), |c| {
+            for method in &service.method {
+                c.within(method.name(), |c| {
+                    c.must(!method.input_type().is_empty() && !method.output_type().is_empty(), "has no type")
+                })?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+struct Checker<'a> {
+    file: &'a FileDescriptorProto,
+    proto3: bool,
+    /// The full name of what is being checked.
+    scope: String,
+}
+
+impl Checker<'_> {
+    fn fail<T>(&self, what: impl std::fmt::Display) -> Result<T> {
+        if self.scope.is_empty() {
+            return Err(SchemaError(format!("{}: {what}", self.file.name())));
+        }
+        Err(SchemaError(format!("{}: {}: {what}", self.file.name(), self.scope)))
+    }
+
+    fn must(&self, holds: bool, what: &str) -> Result<()> {
+        if holds { Ok(()) } else { self.fail(what) }
+    }
+
+    fn package(&mut self) -> Result<()> {
+        let package = self.file.package();
+        self.must(package.len() <= LONGEST_NAME, "the package's name is too long")?;
+        self.must(package.split('.').count() <= MOST_SCOPES, "the package's name has too many parts")?;
+        if !package.is_empty() && !package.split('.').all(is_identifier) {
+            return self.fail(format_args!("{package:?} is no name for a package"));
+        }
+        self.scope.push_str(package);
+        Ok(())
+    }
+
+    /// Checks `name`, and what it names by `check`.
+    fn within(&mut self, name: &str, check: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        if !is_identifier(name) {
+            let shown: String = name.chars().take(64).collect();
+            return self.fail(format_args!("{shown:?} is no name"));
+        }
+        let outer = self.scope.len();
+        self.must(outer.saturating_add(name.len()) < LONGEST_NAME, "a name within is too long")?;
+        if outer > 0 {
+            self.scope.push('.');
+        }
+        self.scope.push_str(name);
+        check(self)?;
+        self.scope.truncate(outer);
+        Ok(())
+    }
+
+    fn message(&mut self, message: &DescriptorProto) -> Result<()> {
+        self.within(message.name(), |c| {
+            c.must(message.field.len() <= MOST_FIELDS, "more than 65,534 fields")?;
+            c.must(message.extension_range.len() <= MOST_RANGES, "more than 10,000 extension ranges")?;
+            for oneof in &message.oneof_decl {
+                c.within(oneof.name(), |_| Ok(()))?;
+            }
+            for field in &message.field {
+                c.within(field.name(), |c| c.field(field, Some(message)))?;
+            }
+            if message.options.as_ref().is_some_and(|o| o.map_entry()) {
+                c.map_entry(message)?;
+            }
+            for nested in &message.nested_type {
+                c.message(nested)?;
+            }
+            for enumeration in &message.enum_type {
+                c.enumeration(enumeration)?;
+            }
+            for extension in &message.extension {
+                c.extension(extension)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn extension(&mut self, extension: &FieldDescriptorProto) -> Result<()> {
+        self.within(extension.name(), |c| {
+            c.must(!extension.extendee().is_empty(), "extends nothing")?;
+            c.field(extension, None)
+        })
+    }
+
+    /// Checks a field of `message`, or an extension.
+    fn field(&self, field: &FieldDescriptorProto, message: Option<&DescriptorProto>) -> Result<()> {
+        let number = field.number();
+        if !u32::try_from(number).is_ok_and(|n| n > 0 && n <= MAX_FIELD_NUMBER) {
+            return self.fail(format_args!("field number {number} is out of range"));
+        }
+        self.must(!(19_000..20_000).contains(&number), "field numbers 19000 to 19999 are reserved")?;
+
+        let label = match field.label {
+            None => Label::Optional,
+            Some(label) => match Label::try_from(label) {
+                Ok(label) => label,
+                Err(_) => return self.fail(format_args!("unknown label {label}")),
+            },
+        };
+        let named = !field.type_name().is_empty();
+        let op = match field.r#type {
+            None if named => None,
+            None => return self.fail("has no type"),
+            Some(number) => match Type::try_from(number) {
+                Ok(Type::Message | Type::Group | Type::Enum) if !named => {
+                    return self.fail("its type has no name");
+                }
+                Ok(Type::Group) if self.proto3 => return self.fail("proto3 has no groups"),
+                Ok(Type::Message | Type::Group | Type::Enum) => None,
+                Ok(_) if named => return self.fail("a scalar type with the name of another type"),
+                Ok(scalar) => scalar_op(scalar),
+                Err(_) => return self.fail(format_args!("unknown type {number}")),
+            },
+        };
+        if self.proto3 {
+            self.must(label != Label::Required, "proto3 has no required fields")?;
+            self.must(field.default_value.is_none(), "proto3 has no declared defaults")?;
+        }
+        if let Some(text) = &field.default_value {
+            self.must(label != Label::Repeated, "a repeated field has no default")?;
+            if let Some(op) = op
+                && default::parse(op, text, None).is_none()
+            {
+                let shown: String = text.chars().take(64).collect();
+                return self.fail(format_args!("default {shown:?} is no value of its type"));
+            }
+        }
+        if let (Some(index), Some(message)) = (field.oneof_index, message) {
+            let oneof = usize::try_from(index).ok().and_then(|i| message.oneof_decl.get(i));
+            self.must(oneof.is_some(), "its oneof does not exist")?;
+            self.must(label == Label::Optional, "a member of a oneof can be neither required nor repeated")?;
+        }
+        self.must(
+            message.is_none() || field.extendee.is_none(),
+            "a message's own field extends another message",
+        )
+    }
+
+    fn map_entry(&self, message: &DescriptorProto) -> Result<()> {
+        let plain = |field: &FieldDescriptorProto, number, name| {
+            field.number() == number
+                && field.name() == name
+                && field.label() == Label::Optional
+                && field.oneof_index.is_none()
+        };
+        let ok = match &*message.field {
+            [a, b] => {
+                let (key, value) = if a.number() == 1 { (a, b) } else { (b, a) };
+                plain(key, 1, "key")
+                    && plain(value, 2, "value")
+                    && is_key(key)
+                    && value.r#type != Some(Type::Group as i32)
+            }
+            _ => false,
+        };
+        self.must(
+            ok,
+            "a map's entries must have a key = 1 of an integer, bool or string type and a value = 2",
+        )
+    }
+
+    fn enumeration(&mut self, enumeration: &EnumDescriptorProto) -> Result<()> {
+        // Values stand beside their enum, not in it.
+        for value in &enumeration.value {
+            self.within(value.name(), |_| Ok(()))?;
+        }
+        let alias = enumeration.options.as_ref().is_some_and(|o| o.allow_alias());
+        self.within(enumeration.name(), |c| {
+            let Some(first) = enumeration.value.first() else {
+                return c.fail("an enum needs a value");
+            };
+            c.must(!c.proto3 || first.number() == 0, "the first value of a proto3 enum must be 0")?;
+            let mut numbers = HashSet::with_capacity(enumeration.value.len());
+            match enumeration.value.iter().find(|v| !numbers.insert(v.number())) {
+                Some(value) if !alias => c.fail(format_args!("number {} is used twice", value.number())),
+                _ => Ok(()),
+            }
+        })
+    }
+}
+
+/// Whether `field` can be the key of a map.
+fn is_key(field: &FieldDescriptorProto) -> bool {
+    let scalar = field.r#type.and_then(|t| Type::try_from(t).ok()).and_then(scalar_op);
+    scalar.is_some_and(|op| !matches!(op, Op::Float | Op::Double | Op::Bytes))
+}
+
+/// How values of a type without a name are coded.
+pub(super) fn scalar_op(scalar: Type) -> Option<Op> {
+    Some(match scalar {
+        Type::Double => Op::Double,
+        Type::Float => Op::Float,
+        Type::Int64 => Op::Int64,
+        Type::Uint64 => Op::Uint64,
+        Type::Int32 => Op::Int32,
+        Type::Fixed64 => Op::Fixed64,
+        Type::Fixed32 => Op::Fixed32,
+        Type::Bool => Op::Bool,
+        Type::String => Op::String,
+        Type::Bytes => Op::Bytes,
+        Type::Uint32 => Op::Uint32,
+        Type::Sfixed32 => Op::Sfixed32,
+        Type::Sfixed64 => Op::Sfixed64,
+        Type::Sint32 => Op::Sint32,
+        Type::Sint64 => Op::Sint64,
+        Type::Group | Type::Message | Type::Enum => return None,
+    })
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

@@ -2,7 +2,7 @@
 //!
 //! `input` takes the files out of what was given, `check` looks at each, `imports` puts
 //! them in order, `link` resolves the names between them, `compile` makes the plans, and
-//! `Registry` keeps what an instance has.
+//! [`Registry`] keeps what an instance has.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -11,11 +11,17 @@
 mod check;
 mod compile;
 mod default;
+mod hint;
 mod imports;
 mod input;
 mod link;
+mod pattern;
 mod plan;
 mod registry;
+#[cfg(test)]
+mod testing;
 
+pub use hint::nearest;
+pub use pattern::Pattern;
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
 pub use registry::Registry;

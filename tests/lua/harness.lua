@@ -140,7 +140,7 @@ end
 function harness.encodes(pb, name, value, hex)
   local got, want = harness.hex(pb.encode(name, value)), harness.hex(harness.bytes(hex))
   if got ~= want then
-    error(("%s encodes %s to\n    %s, should be\n    %s"):format(name, show(value, 3), got, want), 2)
+    error(("%s encodes %s to\n    %s, should be\n    %s"):format(name, show(value, 3), got, want))
   end
 end
 
@@ -148,29 +148,19 @@ end
 function harness.decodes(pb, name, hex, value)
   local got, message = pb.decode(name, harness.bytes(hex))
   if got == false then
-    error(("%s does not decode %s: %s"):format(name, hex, message), 2)
+    error(("%s does not decode %s: %s"):format(name, hex, message))
   end
   local difference = differ(got, value, "")
   if difference then
-    error(("%s decodes %s wrongly: %s"):format(name, hex, difference), 2)
+    error(("%s decodes %s wrongly: %s"):format(name, hex, difference))
   end
   return got
 end
 
 -- Fails unless table and bytes stand for each other.
 function harness.both(pb, name, value, hex)
-  local got, want = harness.hex(pb.encode(name, value)), harness.hex(harness.bytes(hex))
-  if got ~= want then
-    error(("%s encodes %s to\n    %s, should be\n    %s"):format(name, show(value, 3), got, want), 2)
-  end
-  local back, message = pb.decode(name, harness.bytes(hex))
-  if back == false then
-    error(("%s does not decode %s: %s"):format(name, hex, message), 2)
-  end
-  local difference = differ(back, value, "")
-  if difference then
-    error(("%s decodes %s wrongly: %s"):format(name, hex, difference), 2)
-  end
+  harness.encodes(pb, name, value, hex)
+  harness.decodes(pb, name, hex, value)
 end
 
 -- 64-bit numbers ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,188 @@
+-- 64-bit numbers are exact on every Lua: integers, numbers up to 2^53 and beyond them cdata or strings.
+
+local h = ...
+local pb = h.instance()
+local text = h.instance { int64 = "string" }
+local both, encodes, decodes, raises = h.both, h.encodes, h.decodes, h.raises
+local ALL = "every3.All"
+
+-- Field, digits, bytes.
+local signed = {
+  { "s_int64", "1", "20 01" },
+  { "s_int64", "-1", "20 ff ff ff ff ff ff ff ff ff 01" },
+  { "s_int64", "9007199254740991", "20 ff ff ff ff ff ff ff 0f" },
+  { "s_int64", "9007199254740992", "20 80 80 80 80 80 80 80 10" },
+  { "s_int64", "9007199254740993", "20 81 80 80 80 80 80 80 10" },
+  { "s_int64", "-9007199254740992", "20 80 80 80 80 80 80 80 f0 ff 01" },
+  { "s_int64", "-9007199254740993", "20 ff ff ff ff ff ff ff ef ff 01" },
+  { "s_int64", "9223372036854775807", "20 ff ff ff ff ff ff ff ff 7f" },
+  { "s_int64", "-9223372036854775808", "20 80 80 80 80 80 80 80 80 80 01" },
+  { "s_sint64", "-1", "40 01" },
+  { "s_sint64", "9007199254740993", "40 82 80 80 80 80 80 80 20" },
+  { "s_sint64", "9223372036854775807", "40 fe ff ff ff ff ff ff ff ff 01" },
+  { "s_sint64", "-9223372036854775808", "40 ff ff ff ff ff ff ff ff ff 01" },
+  { "s_sfixed64", "-2", "61 fe ff ff ff ff ff ff ff" },
+  { "s_sfixed64", "9223372036854775807", "61 ff ff ff ff ff ff ff 7f" },
+  { "s_sfixed64", "-9223372036854775808", "61 00 00 00 00 00 00 00 80" },
+}
+
+local unsigned = {
+  { "s_uint64", "1", "30 01" },
+  { "s_uint64", "9007199254740992", "30 80 80 80 80 80 80 80 10" },
+  { "s_uint64", "9007199254740993", "30 81 80 80 80 80 80 80 10" },
+  { "s_uint64", "9223372036854775807", "30 ff ff ff ff ff ff ff ff 7f" },
+  { "s_uint64", "9223372036854775808", "30 80 80 80 80 80 80 80 80 80 01" },
+  { "s_uint64", "18446744073709551615", "30 ff ff ff ff ff ff ff ff ff 01" },
+  { "s_fixed64", "1", "51 01 00 00 00 00 00 00 00" },
+  { "s_fixed64", "9007199254740993", "51 01 00 00 00 00 00 20 00" },
+  { "s_fixed64", "18446744073709551615", "51 ff ff ff ff ff ff ff ff" },
+}
+
+local function each(f)
+  for _, case in ipairs(signed) do
+    f(case[1], case[2], case[3], h.int64(case[2]))
+  end
+  for _, case in ipairs(unsigned) do
+    f(case[1], case[2], case[3], h.uint64(case[2]))
+  end
+end
+
+local function takes(name, value, hex)
+  encodes(pb, ALL, { [name] = value }, hex)
+end
+
+local function rejects(name, ...)
+  for i = 1, select("#", ...) do
+    raises("every3.All." .. name .. ": ", pb.encode, ALL, { [name] = (select(i, ...)) })
+  end
+end
+
+h.test("this Lua's own values go there and back exactly", function()
+  each(function(name, digits, hex, value)
+    both(pb, ALL, { [name] = value }, hex)
+  end)
+end)
+
+h.test("strings of digits are taken", function()
+  each(function(name, digits, hex)
+    takes(name, digits, hex)
+  end)
+  takes("s_int64", "0x7fffffffffffffff", "20 ff ff ff ff ff ff ff ff 7f")
+  takes("s_uint64", "0xffffffffffffffff", "30 ff ff ff ff ff ff ff ff ff 01")
+  takes("s_fixed64", "0x1F", "51 1f 00 00 00 00 00 00 00")
+end)
+
+h.test("floats that are whole and in range are taken", function()
+  takes("s_int64", 3.0, "20 03")
+  takes("s_int64", 2 ^ 53, "20 80 80 80 80 80 80 80 10")
+  takes("s_int64", -2 ^ 63, "20 80 80 80 80 80 80 80 80 80 01")
+  takes("s_int64", 2 ^ 62, "20 80 80 80 80 80 80 80 80 40")
+  takes("s_uint64", 2 ^ 63, "30 80 80 80 80 80 80 80 80 80 01")
+  takes("s_fixed64", 2 ^ 63, "51 00 00 00 00 00 00 00 80")
+  takes("s_sfixed64", -2 ^ 63, "61 00 00 00 00 00 00 00 80")
+end)
+
+h.test("what does not fit is refused", function()
+  for _, name in ipairs { "s_int64", "s_sint64", "s_sfixed64" } do
+    rejects(name, 2 ^ 63, -2 ^ 63 * 1.5, 2 ^ 64, h.inf, -h.inf, h.nan)
+    rejects(name, "9223372036854775808", "-9223372036854775809", "99999999999999999999", "1" .. ("0"):rep(60))
+  end
+  for _, name in ipairs { "s_uint64", "s_fixed64" } do
+    rejects(name, 2 ^ 64, -1.0, -2 ^ 63, h.inf, h.nan, "-1", "18446744073709551616", "1" .. ("0"):rep(60))
+  end
+end)
+
+h.test("what is no whole number is refused", function()
+  for _, name in ipairs { "s_int64", "s_uint64", "s_sint64", "s_fixed64", "s_sfixed64" } do
+    rejects(name, 1.5, "1.5", "", "a", "12x", "0x", "0x1g", true, {}, print)
+  end
+end)
+
+h.test("option int64=string gives decimal strings", function()
+  each(function(name, digits, hex)
+    both(text, ALL, { [name] = digits }, hex)
+  end)
+  both(text, ALL, { r_int64 = { "1", "-1" } }, "e0 02 01 e0 02 ff ff ff ff ff ff ff ff ff 01")
+  both(text, ALL, { s_int32 = 5, s_fixed32 = 6 }, "18 05 4d 06 00 00 00")
+end)
+
+h.test("option int64=string gives decimal map keys and values", function()
+  both(text, ALL, { k_int64 = { ["-5"] = 1 } }, "92 05 0d 08 fb ff ff ff ff ff ff ff ff 01 10 01")
+  both(text, ALL, { k_uint64 = { ["18446744073709551615"] = 1 } }, "a2 05 0d 08 ff ff ff ff ff ff ff ff ff 01 10 01")
+  both(text, ALL, { v_int64 = { x = "7" } }, "c2 06 05 0a 01 78 10 07")
+  both(text, ALL, { k_int32 = { [5] = 1 } }, "8a 05 04 08 05 10 01")
+end)
+
+h.test("option int64=string governs defaults and the flat form", function()
+  h.eq(text.decode("every2.All", "").d_int64, "-9223372036854775808")
+  h.eq(text.decode("every2.All", "").d_uint64, "18446744073709551615")
+  h.eq(text.decode("every2.All", "").o_int64, "0")
+  h.eq(text.unpack("every3.All s_int64", h.bytes "20 07"), "7")
+  h.eq(text.unpack("every3.All s_int64", ""), "0")
+end)
+
+h.test("defaults are exact", function()
+  local empty = pb.decode("every2.All", "")
+  h.eq(empty.d_int64, h.int64 "-9223372036854775808")
+  h.eq(empty.d_uint64, h.uint64 "18446744073709551615")
+  h.eq(empty.d_sint64, h.int64 "9007199254740993")
+  h.eq(empty.d_fixed64, h.uint64 "9007199254740992")
+  h.eq(empty.d_sfixed64, h.int64 "-9007199254740992")
+end)
+
+if h.integers then
+  h.test("a negative integer stands for its bits", function()
+    takes("s_uint64", -1, "30 ff ff ff ff ff ff ff ff ff 01")
+    takes("s_fixed64", math.mininteger, "51 00 00 00 00 00 00 00 80")
+    h.eq(math.type(pb.decode(ALL, h.bytes "20 01").s_int64), "integer")
+    h.eq(math.type(pb.decode(ALL, h.bytes "18 01").s_int32), "integer")
+    h.eq(math.type(pb.decode(ALL, h.bytes "28 01").s_uint32), "integer")
+  end)
+else
+  h.test("a negative number is refused where unsigned", function()
+    rejects("s_uint64", -1)
+    rejects("s_fixed64", -1)
+  end)
+end
+
+if h.ffi then
+  local ffi = h.ffi
+  local function int64(value)
+    return ffi.cast("int64_t", value)
+  end
+  local function uint64(value)
+    return ffi.cast("uint64_t", value)
+  end
+
+  h.test("cdata are taken", function()
+    takes("s_int64", int64(5), "20 05")
+    takes("s_int64", int64(-1), "20 ff ff ff ff ff ff ff ff ff 01")
+    takes("s_int64", uint64(5), "20 05")
+    takes("s_uint64", uint64(5), "30 05")
+    takes("s_uint64", int64(5), "30 05")
+    takes("s_sint64", int64(-1), "40 01")
+    takes("s_fixed64", uint64(-1), "51 ff ff ff ff ff ff ff ff")
+    takes("s_sfixed64", int64(-2), "61 fe ff ff ff ff ff ff ff")
+  end)
+
+  h.test("cdata out of range are refused", function()
+    rejects("s_int64", uint64(2 ^ 63), uint64(-1))
+    rejects("s_uint64", int64(-1))
+    rejects("s_fixed64", int64(-1))
+  end)
+
+  h.test("other cdata are refused", function()
+    rejects("s_int64", ffi.new("char[8]"), ffi.new("struct { int64_t a; }"), ffi.cast("void *", 0), ffi.typeof "int64_t")
+    rejects("s_string", int64(5))
+    rejects("s_bytes", ffi.new("char[8]"))
+    rejects("s_inner", ffi.new("struct { int a; }"))
+  end)
+
+  h.test("decoded cdata are of the right type", function()
+    local all = pb.decode(ALL, h.bytes "20 81 80 80 80 80 80 80 10 30 81 80 80 80 80 80 80 10")
+    assert(ffi.istype("int64_t", all.s_int64))
+    assert(ffi.istype("uint64_t", all.s_uint64))
+    assert(all.s_int64 == int64(2 ^ 53) + 1)
+    h.eq(type(pb.decode(ALL, h.bytes "20 80 80 80 80 80 80 80 10").s_int64), "number")
+  end)
+end

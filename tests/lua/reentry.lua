@@ -1,0 +1,286 @@
+-- Every function called where Lua may call: from finalizers during other calls, from coroutines, from hooks.
+
+local h = ...
+local pb = h.instance()
+local reused = h.instance()
+
+local value = {
+  s_int32 = 5, s_string = ("long enough not to be interned "):rep(3), r_int32 = { 1, 2, 3 }, r_string = { "a", "b" },
+  s_inner = { a = 1, inner = { b = "x" } }, r_inner = { { a = 1 }, {} }, v_inner = { k = { a = 7 } }, c_color = "BLUE",
+}
+local bytes = pb.encode("every3.All", value)
+
+-- Calls every function, and fails if one gives anything unexpected.
+local function everything()
+  h.eq(pb.encode("every3.All", value), bytes)
+  h.eq(pb.decode("every3.All", bytes), value)
+  local all = pb.decode("every3.All", bytes)
+  local _ = all.self.s_inner.list
+  h.eq(all.o_string, "")
+  h.eq(pb.has(all, "self"), false)
+  h.eq(pb.extract(all), value)
+  h.eq(pb.pack("every3.All s_int32 s_string", 7, "flat"), h.bytes "18 07 72 04 66 6c 61 74")
+  h.eq({ pb.unpack("every3.All s_string s_int32 r_int32", bytes) }, { value.s_string, 5, { 1, 2, 3 } })
+  h.eq(pb.encode("every3.All", value, function(pointer, length)
+    return pb.decode("every3.All", pointer, length).s_string
+  end), value.s_string)
+  h.eq(pb.default("every3.Inner", { a = 5 }).b, "")
+  h.eq(pb.check("every3.All", "s_int32"), true)
+  h.eq(pb.check("every3.NoSuch"), false)
+  h.eq(pb.enum_id("every3.Color", "BLUE"), 2)
+  h.eq(pb.enum_name("every3.Color", 2), "BLUE")
+  h.eq(type(pb.lasterror()), "string")
+  h.eq(pb.option("depth"), 100)
+  h.eq(pb.register(h.set "every3"), true)
+  h.refuses("every3.All.s_int32", pb.decode("every3.All", h.bytes "18"))
+  h.raises("every3.All.s_int32", pb.encode, "every3.All", { s_string = ("x"):rep(1000), s_int32 = "x" })
+  h.raises("every3.All.s_int32", pb.unpack, "every3.All s_int32", h.bytes "18")
+  local own = h.protobuf.new { enum = "number" }
+  own.register(h.set "addressbook")
+  h.eq(own.decode("tutorial.Person.PhoneNumber", h.bytes "0a 01 31 10 02"), { number = "1", type = 2 })
+  own.clear()
+  h.eq(own.check("tutorial.Person"), false)
+end
+
+h.test("the plain call works", everything)
+
+-- Makes a value whose finalizer calls f.
+local function finalized(f)
+  if newproxy then
+    getmetatable(newproxy(true)).__gc = f
+  else
+    setmetatable({}, { __gc = f })
+  end
+end
+
+-- Sets a parameter of the collector, and gives its previous value.
+local function tune(parameter, to)
+  local fine, previous = pcall(collectgarbage, "set" .. parameter, to)
+  return fine and previous or collectgarbage("param", parameter, to)
+end
+
+-- Calls work again and again while finalizers run that call everything. Fails if one of them failed.
+local function under_finalizers(rounds, work)
+  local runs, failure, busy, over = 0, nil, false, false
+  local arm
+  local function finalize()
+    if not busy and not over then
+      busy = true
+      runs = runs + 1
+      local fine, message = pcall(everything)
+      if not fine then
+        failure = failure or message
+      end
+      busy = false
+    end
+    if not over then
+      arm()
+    end
+  end
+  function arm()
+    finalized(finalize)
+  end
+  collectgarbage()
+  local pause, multiplier = tune("pause", 50), tune("stepmul", 1000)
+  for _ = 1, 20 do
+    arm()
+  end
+  local fine, message = pcall(function()
+    for i = 1, rounds do
+      work(i)
+    end
+  end)
+  over = true
+  tune("pause", pause)
+  tune("stepmul", multiplier)
+  collectgarbage()
+  assert(fine, message)
+  assert(not failure, failure)
+  assert(runs > 2, "no finalizer ran")
+end
+
+h.test("from finalizers while decode builds", function()
+  local many = { r_string = {}, r_inner = {}, v_string = {} }
+  for i = 1, 300 do
+    many.r_string[i] = "string number " .. i .. (" "):rep(i)
+    many.r_inner[i] = { a = i, b = "inner " .. i }
+    many.v_string["key " .. i] = "value " .. i
+  end
+  local wire = pb.encode("every3.All", many)
+  under_finalizers(200, function()
+    h.eq(pb.decode("every3.All", wire), many)
+  end)
+end)
+
+h.test("from finalizers while encode makes strings", function()
+  under_finalizers(3000, function(i)
+    local text = ("number %d "):format(i):rep(10)
+    h.eq(pb.encode("every3.All", { s_string = text, s_int32 = i }), "\24" .. h.varint(i) .. h.field(14, text))
+    h.eq(pb.pack("every3.All s_int32 s_string", i, text), "\24" .. h.varint(i) .. h.field(14, text))
+  end)
+end)
+
+h.test("from finalizers while encode turns numbers into strings", function()
+  under_finalizers(2000, function(i)
+    local number = i + 0.5
+    h.eq(pb.encode("every3.All", { r_string = { number, number + 1 } }), h.field(54, tostring(number)) .. h.field(54, tostring(number + 1)))
+  end)
+end)
+
+h.test("from finalizers while unpack makes strings", function()
+  under_finalizers(3000, function(i)
+    local text = ("text %d"):format(i):rep(20)
+    local number, got, list = pb.unpack("every3.All s_int32 s_string r_string", "\24" .. h.varint(i) .. h.field(14, text) .. h.field(54, text))
+    h.eq({ number, got, list }, { i, text, { text } })
+  end)
+end)
+
+h.test("from finalizers while errors are made", function()
+  under_finalizers(2000, function(i)
+    h.raises(("every3.All.v_inner[\"key %d\"].a: "):format(i), pb.encode, "every3.All", { v_inner = { ["key " .. i] = { a = "x" } } })
+    h.refuses("every3.All.s_inner.b: truncated", pb.decode("every3.All", h.bytes "8a 01 03 12 05 78"))
+  end)
+end)
+
+h.test("from finalizers while a type is used the first time and forgotten", function()
+  under_finalizers(150, function()
+    reused.clear()
+    reused.register(h.set "every3")
+    h.eq(reused.encode("every3.All", { s_int32 = 5, s_string = "new" }), h.bytes "18 05 72 03 6e 65 77")
+    h.eq(reused.unpack("every3.All s_int32", h.bytes "18 05"), 5)
+  end)
+end)
+
+h.test("a finalizer that clears the types in use", function()
+  local own = h.instance()
+  local wire = own.encode("every3.All", { r_string = { ("x"):rep(100), ("y"):rep(100) }, r_inner = { { b = ("z"):rep(100) } } })
+  local want = own.decode("every3.All", wire)
+  local over, cleared = false, 0
+  local function clear()
+    if not over then
+      cleared = cleared + 1
+      own.clear()
+      own.register(h.set "every3")
+      finalized(clear)
+    end
+  end
+  finalized(clear)
+  for _ = 1, 2000 do
+    local got = own.decode("every3.All", wire)
+    if got then
+      h.eq(got, want)
+    end
+  end
+  collectgarbage()
+  over = true
+  assert(cleared > 0, "no finalizer ran")
+end)
+
+h.test("from coroutines", function()
+  local threads = {}
+  for i = 1, 20 do
+    threads[i] = coroutine.wrap(function()
+      for _ = 1, 3 do
+        everything()
+        coroutine.yield(true)
+      end
+      return false
+    end)
+  end
+  for _ = 1, 3 do
+    for i = 1, 20 do
+      h.eq(threads[i](), true)
+    end
+  end
+  for i = 1, 20 do
+    h.eq(threads[i](), false)
+  end
+end)
+
+h.test("tables and instances outlive the coroutine that made them", function()
+  local all, own
+  coroutine.wrap(function()
+    own = h.instance()
+    all = own.decode("every2.All", "")
+  end)()
+  collectgarbage()
+  collectgarbage()
+  h.eq(all.d_int32, -42)
+  h.eq(all.o_inner.inner.b, "")
+  h.encodes(own, "every2.All", all, "")
+end)
+
+h.test("deep inside coroutines", function()
+  local function level(n)
+    if n == 0 then
+      everything()
+      return "bottom"
+    end
+    return coroutine.wrap(level)(n - 1)
+  end
+  h.eq(level(50), "bottom")
+end)
+
+h.test("from debug hooks", function()
+  local calls, failure = 0, nil
+  local function hook()
+    calls = calls + 1
+    local fine, message = pcall(everything)
+    failure = failure or not fine and message
+  end
+  local function work()
+    local total = 0
+    for i = 1, 200 do
+      local got = pb.encode("every3.All", {
+        s_int32 = i,
+        r_string = setmetatable({}, {
+          __index = function(_, n)
+            return n <= 3 and "element " .. n or nil
+          end,
+        }),
+      })
+      local all = pb.decode("every3.All", got)
+      h.eq(all.r_string, { "element 1", "element 2", "element 3" })
+      total = total + all.s_int32
+    end
+    return total
+  end
+  if h.jit then
+    jit.off(work, true)
+  end
+  debug.sethook(hook, "", 997)
+  local fine, total = pcall(work)
+  debug.sethook()
+  assert(fine, total)
+  h.eq(total, 20100)
+  assert(not failure, failure)
+  assert(calls > 0, "no hook ran")
+end)
+
+h.test("errors leave nothing behind, however often", function()
+  for i = 1, 20000 do
+    pcall(pb.encode, "every3.All", { s_int32 = "x", s_string = "y" })
+    pb.decode("every3.All", "\24")
+    pcall(pb.unpack, "every3.All s_int32", "\24")
+    if i % 1000 == 0 then
+      everything()
+    end
+  end
+end)
+
+h.test("yielding inside a metamethod is refused or works, and does no harm", function()
+  for _, value_that_yields in ipairs {
+    setmetatable({}, { __pairs = function() coroutine.yield() return next, {}, nil end }),
+    { r_int32 = setmetatable({}, { __index = function() coroutine.yield() end }) },
+    { r_int32 = setmetatable({}, { __len = function() coroutine.yield() return 0 end }) },
+  } do
+    local co = coroutine.create(pb.encode)
+    local fine, message = coroutine.resume(co, "every3.All", value_that_yields)
+    if fine then
+      coroutine.resume(co)
+    else
+      h.eq(type(message), "string")
+    end
+    everything()
+  end
+end)

@@ -10,9 +10,13 @@ fn main() {
     match env::var("CARGO_CFG_TARGET_OS").as_deref() {
         // Closing a Lua state unloads its modules, but threads of this one keep destructors that
         // run later, and another state may still hold code of it: so it stays loaded.
-        Ok("linux" | "android" | "freebsd") => println!("cargo:rustc-link-arg-cdylib=-Wl,-z,nodelete"),
+        Ok("linux" | "android" | "freebsd") => {
+            println!("cargo:rustc-link-arg-cdylib=-Wl,-z,nodelete")
+        }
         // The symbols of Lua come from the program that loads the module.
-        Ok("macos" | "ios") => println!("cargo:rustc-link-arg-cdylib=-Wl,-undefined,dynamic_lookup"),
+        Ok("macos" | "ios") => {
+            println!("cargo:rustc-link-arg-cdylib=-Wl,-undefined,dynamic_lookup")
+        }
         _ => {}
     }
 }

@@ -112,10 +112,6 @@ fn main() {
         "encode + decode of a person", "ns", "to prost"
     );
     for (case, time) in cases.iter().zip(&medians) {
-        println!(
-            "{:<30} {time:>10.1} {:>9.2}",
-            case.name,
-            time / medians[0]
-        );
+        println!("{:<30} {time:>10.1} {:>9.2}", case.name, time / medians[0]);
     }
 }

@@ -38,6 +38,9 @@ end
 
 local function show(value, depth)
   if type(value) == "string" then
+    if #value > 1000 then
+      return show(value:sub(1, 1000), depth) .. "... of " .. #value
+    end
     return value:find("[%c\128-\255]") and "bytes " .. harness.hex(value) or ("%q"):format(value)
   elseif type(value) == "number" then
     if value ~= value then
@@ -55,6 +58,10 @@ local function show(value, depth)
   end
   local parts = {}
   for k, v in next, value do
+    if #parts == 40 then
+      parts[41] = "..."
+      break
+    end
     parts[#parts + 1] = "[" .. show(k, 0) .. "]=" .. show(v, depth - 1)
   end
   table.sort(parts)

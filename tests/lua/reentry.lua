@@ -80,8 +80,8 @@ local function under_finalizers(rounds, work)
   function arm()
     finalized(finalize)
   end
-  collectgarbage()
   local pause, multiplier = tune("pause", 50), tune("stepmul", 1000)
+  collectgarbage()
   for _ = 1, 20 do
     arm()
   end

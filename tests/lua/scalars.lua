@@ -61,7 +61,7 @@ end)
 
 h.test("double", function()
   wire("s_double", 1.5, "09 00 00 00 00 00 00 f8 3f")
-  wire("s_double", -2.5e100, "09 f4 5b b7 c1 8f db c6 d4")
+  wire("s_double", -2.5e100, "09 5c f4 f9 6e 18 dc c6 d4")
   wire("s_double", 5e-324, "09 01 00 00 00 00 00 00 00")
   wire("s_double", 1.7976931348623157e308, "09 ff ff ff ff ff ff ef 7f")
   wire("s_double", h.inf, "09 00 00 00 00 00 00 f0 7f")

@@ -7,6 +7,7 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::default;
+use super::hint::quoted;
 use super::plan::Op;
 use crate::error::SchemaError;
 use crate::wire::MAX_FIELD_NUMBER;
@@ -17,6 +18,8 @@ type Result<T> = std::result::Result<T, SchemaError>;
 const MOST_FIELDS: usize = 65_534;
 /// Extensions are looked for in every range of their message.
 const MOST_RANGES: usize = 10_000;
+/// Names of files are stored with every file that sees them.
+const LONGEST_FILE_NAME: usize = 512;
 /// Every definition is stored with its full name, so long scopes multiply.
 const LONGEST_NAME: usize = 1_000;
 const MOST_SCOPES: usize = 128;
@@ -34,12 +37,15 @@ pub(super) fn syntax(file: &FileDescriptorProto) -> Result<Syntax> {
         "" | "proto2" => Ok(Syntax::Proto2),
         "proto3" => Ok(Syntax::Proto3),
         "editions" => Err(SchemaError(format!("{}: editions are not supported yet", file.name()))),
-        other => Err(SchemaError(format!("{}: unknown syntax {other:?}", file.name()))),
+        other => Err(SchemaError(format!("{}: unknown syntax {}", file.name(), quoted(other)))),
     }
 }
 
 /// Checks all of `file`.
 pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
+    if file.name().len() > LONGEST_FILE_NAME {
+        return Err(SchemaError(format!("{}: the file's name is too long", quoted(file.name()))));
+    }
     let proto3 = syntax(file)? == Syntax::Proto3;
     let mut checker = Checker { file, proto3, scope: String::new() };
     checker.package()?;
@@ -89,7 +95,7 @@ impl Checker<'_> {
         self.must(package.len() <= LONGEST_NAME, "the package's name is too long")?;
         self.must(package.split('.').count() <= MOST_SCOPES, "the package's name has too many parts")?;
         if !package.is_empty() && !package.split('.').all(is_identifier) {
-            return self.fail(format_args!("{package:?} is no name for a package"));
+            return self.fail(format_args!("{} is no name for a package", quoted(package)));
         }
         self.scope.push_str(package);
         Ok(())
@@ -98,8 +104,7 @@ impl Checker<'_> {
     /// Checks `name`, and what it names by `check`.
     fn within(&mut self, name: &str, check: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         if !is_identifier(name) {
-            let shown: String = name.chars().take(64).collect();
-            return self.fail(format_args!("{shown:?} is no name"));
+            return self.fail(format_args!("{} is no name", quoted(name)));
         }
         let outer = self.scope.len();
         self.must(outer.saturating_add(name.len()) < LONGEST_NAME, "a name within is too long")?;
@@ -184,8 +189,7 @@ impl Checker<'_> {
             if let Some(op) = op
                 && default::parse(op, text, None).is_none()
             {
-                let shown: String = text.chars().take(64).collect();
-                return self.fail(format_args!("default {shown:?} is no value of its type"));
+                return self.fail(format_args!("default {} is no value of its type", quoted(text)));
             }
         }
         if let (Some(index), Some(message)) = (field.oneof_index, message) {

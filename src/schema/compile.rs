@@ -10,6 +10,7 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 
 use super::check::{Syntax, scalar_op, syntax};
 use super::default;
+use super::hint::quoted;
 use super::plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
 use crate::error::SchemaError;
 use crate::wire::{WireType, tag};
@@ -214,7 +215,7 @@ impl Compiler<'_> {
             _ if repeated => Default::None,
             None => default::zero(op, enumeration),
             Some(text) => default::parse(op, text, enumeration)
-                .ok_or_else(|| format!("default {text:?} is no value of its type"))?,
+                .ok_or_else(|| format!("default {} is no value of its type", quoted(text)))?,
         };
         let oneof = oneof.unwrap_or(MessagePlan::NONE);
         let field = FieldPlan { tag, alt, op, bit: FieldPlan::NO_BIT, flags, index, slot: index, oneof, sub };

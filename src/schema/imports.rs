@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::hint::quoted;
 use crate::error::SchemaError;
 
 /// A position in the registry's list of files.
@@ -26,7 +27,7 @@ pub(super) struct Declared<'a> {
 }
 
 /// Bounds what chains of public imports may add up to, which is quadratic in their length.
-const MOST_VISIBLE: usize = 1_000_000;
+const MOST_VISIBLE: usize = 500_000;
 
 /// The order in which `files` can be linked, each after those that it imports. `known`
 /// tells which files are there already.
@@ -38,7 +39,7 @@ pub(super) fn order(files: &[Declared], known: impl Fn(&str) -> bool) -> Result<
         let mut seen = HashSet::new();
         for import in file.imports {
             if !seen.insert(import) {
-                return Err(SchemaError(format!("{}: imports \"{import}\" twice", file.file)));
+                return Err(SchemaError(format!("{}: imports {} twice", file.file, quoted(import))));
             }
             if let Some(imported) = positions.get(import.as_str()) {
                 if let Some(importers) = importers.get_mut(*imported) {
@@ -46,7 +47,11 @@ pub(super) fn order(files: &[Declared], known: impl Fn(&str) -> bool) -> Result<
                     *waits += 1;
                 }
             } else if !known(import) {
-                return Err(SchemaError(format!("{}: import \"{import}\" is not registered", file.file)));
+                return Err(SchemaError(format!(
+                    "{}: import {} is not registered",
+                    file.file,
+                    quoted(import)
+                )));
             }
         }
     }

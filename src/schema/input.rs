@@ -26,17 +26,22 @@ pub(super) fn files(bytes: &[u8]) -> Result<Vec<RawFile<'_>>, SchemaError> {
     }
     // A set has fields 1 only, each a file with a name. A file has one field 1, its name,
     // which is text, and nothing that could follow it is a field 1.
-    match set(bytes) {
-        Ok(Some(files)) => Ok(files),
-        Ok(None) => match name(bytes) {
-            Some(name) => Ok(vec![RawFile { name, bytes }]),
-            None => Err(SchemaError("neither a FileDescriptorSet nor a FileDescriptorProto".into())),
-        },
-        Err(_) if is_source(bytes) => {
-            Err(SchemaError("this is .proto source text, not a descriptor set as protoc -o writes it".into()))
-        }
-        Err(e) => Err(SchemaError(format!("not a descriptor set: {} at byte {}", e.kind, e.offset(bytes)))),
+    let set = set(bytes);
+    if let Ok(Some(files)) = set {
+        return Ok(files);
     }
+    if let Ok(None) = set
+        && let Some(name) = name(bytes)
+    {
+        return Ok(vec![RawFile { name, bytes }]);
+    }
+    Err(SchemaError(match set {
+        _ if is_source(bytes) => {
+            "this is .proto source text, not a descriptor set as protoc -o writes it".into()
+        }
+        Ok(_) => "neither a FileDescriptorSet nor a FileDescriptorProto".into(),
+        Err(e) => format!("not a descriptor set: {}, at byte {}", e.kind, e.offset(bytes)),
+    }))
 }
 
 /// The files in `bytes` if it looks like a set.
@@ -132,7 +137,10 @@ mod tests {
         assert_eq!(text(b""), "the descriptor set is empty");
         assert_eq!(text(b"\x12\x01p"), "neither a FileDescriptorSet nor a FileDescriptorProto");
         assert_eq!(text(b"\x0a\x02\xff\xff"), "neither a FileDescriptorSet nor a FileDescriptorProto");
-        assert_eq!(text(b"\x0a\x05abc"), "not a descriptor set: truncated, 5 bytes needed, 3 left at byte 2");
+        assert_eq!(
+            text(b"\x0a\x05abc"),
+            "not a descriptor set: truncated, 5 bytes needed, 3 left, at byte 2"
+        );
         assert_eq!(
             text(b"syntax = \"proto3\";\n"),
             "this is .proto source text, not a descriptor set as protoc -o writes it"

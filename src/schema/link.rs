@@ -110,9 +110,12 @@ fn bare_enum(enumeration: &EnumDescriptorProto) -> EnumDescriptorProto {
 }
 
 fn explain(file: &FileDescriptorProto, error: &DescriptorError) -> String {
+    let text = error.to_string();
     match error.path().and_then(|path| element(file, path)) {
-        Some(element) => format!("{}: {element}: {error}", file.name()),
-        None => format!("{}: {error}", file.name()),
+        Some(element) if !text.starts_with(&format!("name '{element}' ")) => {
+            format!("{}: {element}: {text}", file.name())
+        }
+        _ => format!("{}: {text}", file.name()),
     }
 }
 
@@ -134,7 +137,14 @@ fn element(file: &FileDescriptorProto, path: &[i32]) -> Option<String> {
                 message = messages.get(index);
                 message.map(|m| m.name())
             }
-            (None, 5) | (Some(_), 4) => enums.get(index).map(|e| e.name()),
+            (None, 5) | (Some(_), 4) => {
+                let enumeration = enums.get(index);
+                match steps.next() {
+                    // Values stand beside their enum, not in it.
+                    Some(&[2, value]) => enumeration.and_then(|e| e.value.get(at(value))).map(|v| v.name()),
+                    _ => enumeration.map(|e| e.name()),
+                }
+            }
             (None, 7) | (Some(_), 6) => extensions.get(index).map(|e| e.name()),
             (Some(m), 2) => m.field.get(index).map(|f| f.name()),
             (Some(m), 8) => m.oneof_decl.get(index).map(|o| o.name()),

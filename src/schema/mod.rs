@@ -19,7 +19,7 @@ mod pattern;
 mod plan;
 mod registry;
 #[cfg(test)]
-mod testing;
+mod tests;
 
 pub use hint::nearest;
 pub use pattern::Pattern;

@@ -15,8 +15,8 @@ pub struct Pattern {
     /// Nothing is required. Where a member of a oneof is named, the others are there too,
     /// as [`Flags::GHOST`].
     pub plan: MessagePlan,
-    /// How many fields are named.
-    pub count: usize,
+    /// The positions in `plan` of the named fields, in the order of the pattern.
+    pub slots: Box<[u16]>,
 }
 
 impl Pattern {
@@ -43,7 +43,11 @@ impl Pattern {
             }
             count = count.saturating_add(1);
         }
-        Ok(Pattern { set: set.clone(), plan: reduce(whole, slots), count: count.into() })
+        let plan = reduce(whole, slots);
+        let mut named: Vec<_> = plan.fields.iter().filter(|f| !f.flags.has(Flags::GHOST)).collect();
+        named.sort_by_key(|f| f.slot);
+        let slots = named.iter().map(|f| f.index).collect();
+        Ok(Pattern { set: set.clone(), plan, slots })
     }
 }
 
@@ -145,7 +149,7 @@ mod tests {
             enum E { ZERO = 0; }
         "#;
         let mut registry = Registry::new();
-        registry.register(&crate::schema::testing::compile(&[("p.proto", source)])).unwrap();
+        registry.register(&crate::schema::tests::compile(&[("p.proto", source)])).unwrap();
         registry.set().clone()
     }
 
@@ -156,7 +160,7 @@ mod tests {
     #[test]
     fn fields_are_in_number_order_and_slots_in_that_of_the_pattern() {
         let pattern = Pattern::compile(&set(), "  .p.M\tlist id  name ").unwrap();
-        assert_eq!(pattern.count, 3);
+        assert_eq!(*pattern.slots, [2, 1, 0]);
         let plan = &pattern.plan;
         assert_eq!(&*plan.name, "p.M");
         let whole = pattern.set.find_message("p.M").unwrap();

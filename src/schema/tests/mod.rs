@@ -1,4 +1,8 @@
-//! For tests: descriptor sets from .proto text.
+//! Tests of the layer as a whole, and what they share: descriptor sets from .proto text.
+
+mod hostile;
+mod plans;
+mod registry;
 
 use prost::Message;
 use prost_types::FileDescriptorSet;
@@ -33,4 +37,11 @@ pub(super) fn compile_set(sources: &[(&str, &str)]) -> FileDescriptorSet {
 /// The same, serialized.
 pub(super) fn compile(sources: &[(&str, &str)]) -> Vec<u8> {
     compile_set(sources).encode_to_vec()
+}
+
+/// A registry with one file of `source`.
+fn registry(source: &str) -> super::Registry {
+    let mut registry = super::Registry::new();
+    registry.register(&compile(&[("test.proto", source)])).unwrap();
+    registry
 }

@@ -1,0 +1,273 @@
+//! Registering: what is accepted, in what order, and what an error leaves behind.
+
+use std::sync::Arc;
+
+use prost::Message;
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+use super::{compile, compile_set};
+use crate::schema::{Registry, Set};
+
+const A: &str =
+    "syntax = \"proto3\"; package a; import \"b.proto\"; message A { b.B b = 1; E e = 2; } enum E { X = 0; }";
+const B: &str = "syntax = \"proto3\"; package b; message B { int32 n = 1; }";
+
+fn error(registry: &mut Registry, bytes: &[u8]) -> String {
+    let before = registry.set().clone();
+    let e = registry.register(bytes).unwrap_err().0;
+    assert!(Arc::ptr_eq(&before, registry.set()), "{e}");
+    e
+}
+
+fn file(text: &str) -> FileDescriptorProto {
+    compile_set(&[("x.proto", text)]).file.remove(0)
+}
+
+#[test]
+fn files_may_come_in_any_order_within_a_set() {
+    let mut set = compile_set(&[("b.proto", B), ("a.proto", A)]);
+    for _ in 0..2 {
+        let mut registry = Registry::new();
+        assert_eq!(registry.register(&set.encode_to_vec()), Ok(true));
+        let a = registry.set().find_message("a.A").unwrap();
+        assert_eq!(&*registry.set().message(a.fields[0].sub).unwrap().name, "b.B");
+        set.file.reverse();
+    }
+}
+
+#[test]
+fn single_files_and_sets_mix() {
+    let set = compile_set(&[("b.proto", B), ("a.proto", A)]);
+    let mut registry = Registry::new();
+    let alone = set.file[1].encode_to_vec();
+    assert_eq!(error(&mut registry, &alone), "a.proto: import \"b.proto\" is not registered");
+    assert_eq!(registry.register(&set.file[0].encode_to_vec()), Ok(true));
+    assert_eq!(registry.register(&alone), Ok(true));
+    assert_eq!(registry.register(&set.encode_to_vec()), Ok(false));
+    assert!(registry.set().find_enum("a.E").is_some());
+}
+
+#[test]
+fn equal_content_changes_nothing_and_other_content_is_an_error() {
+    let bytes = compile(&[("b.proto", B)]);
+    let mut registry = Registry::new();
+    assert_eq!(registry.register(&bytes), Ok(true));
+    let before = registry.set().clone();
+    assert_eq!(registry.register(&bytes), Ok(false));
+    assert!(Arc::ptr_eq(&before, registry.set()));
+    let other = compile(&[("b.proto", &B.replace("= 1", "= 2"))]);
+    assert_eq!(error(&mut registry, &other), "b.proto: already registered with other content");
+    // Within one set too.
+    let twice = [bytes.clone(), bytes.clone()].concat();
+    assert_eq!(Registry::new().register(&twice), Ok(true));
+    assert_eq!(
+        error(&mut Registry::new(), &[bytes, other].concat()),
+        "b.proto: already registered with other content"
+    );
+}
+
+#[test]
+fn positions_and_plans_stay() {
+    let mut registry = Registry::new();
+    registry.register(&compile(&[("b.proto", B)])).unwrap();
+    let before: Arc<Set> = registry.set().clone();
+    registry
+        .register(&compile(&[("x.proto", "syntax = \"proto3\"; message New {} enum N { Z = 0; }")]))
+        .unwrap();
+    let after = registry.set();
+    assert!(before.find_message("New").is_none() && after.find_message("New").is_some());
+    assert!(before.messages.iter().zip(&after.messages).all(|(a, b)| Arc::ptr_eq(a, b)));
+    assert!(before.enums.iter().zip(&after.enums).all(|(a, b)| Arc::ptr_eq(a, b)));
+    assert_eq!(
+        (after.messages.len(), after.enums.len()),
+        (before.messages.len() + 1, before.enums.len() + 1)
+    );
+}
+
+#[test]
+fn built_in_files_need_not_come_and_may() {
+    let text = "syntax = \"proto3\"; import \"google/protobuf/any.proto\"; import \"google/protobuf/descriptor.proto\";
+        extend google.protobuf.FieldOptions { int32 rank = 50000; }
+        message M { google.protobuf.Any any = 1 [(rank) = 5]; google.protobuf.FileDescriptorSet set = 2; }";
+    let mut registry = Registry::new();
+    assert_eq!(registry.register(&compile(&[("m.proto", text)])), Ok(true));
+    let m = registry.set().find_message("M").unwrap();
+    assert_eq!(&*registry.set().message(m.fields[0].sub).unwrap().name, "google.protobuf.Any");
+
+    let own = FileDescriptorProto {
+        name: Some("google/protobuf/any.proto".into()),
+        ..file("syntax = \"proto3\"; message Mine {}")
+    };
+    let set = FileDescriptorSet { file: vec![own] };
+    assert_eq!(registry.register(&set.encode_to_vec()), Ok(false));
+    assert!(registry.set().find("Mine").is_none());
+}
+
+#[test]
+fn instances_share_the_built_in_types() {
+    let (a, b) = (Registry::new(), Registry::new());
+    assert!(Arc::ptr_eq(a.set(), b.set()));
+}
+
+#[test]
+fn public_imports_are_seen_through_all_the_way() {
+    let mut set = compile_set(&[
+        ("d.proto", "syntax = \"proto3\"; message D {}"),
+        ("c.proto", "syntax = \"proto3\"; import public \"d.proto\";"),
+        ("b.proto", "syntax = \"proto3\"; import public \"c.proto\"; import \"google/protobuf/any.proto\";"),
+        ("a.proto", "syntax = \"proto3\"; import \"b.proto\"; import \"d.proto\"; message A { D d = 1; }"),
+    ]);
+    set.file[3].dependency.truncate(1);
+    let mut registry = Registry::new();
+    assert_eq!(registry.register(&set.encode_to_vec()), Ok(true));
+    let mut bad = set.clone();
+    bad.file[3].message_type[0].field[0].type_name = Some(".google.protobuf.Any".into());
+    assert_eq!(
+        error(&mut Registry::new(), &bad.encode_to_vec()),
+        "a.proto: A.d: name 'google.protobuf.Any' is not defined"
+    );
+    // One by one as well.
+    let mut registry = Registry::new();
+    for file in set.file {
+        assert_eq!(registry.register(&file.encode_to_vec()), Ok(true));
+    }
+}
+
+#[test]
+fn json_names_of_proto2_and_letter_case_may_clash() {
+    for text in [
+        "syntax = \"proto2\"; message M { optional int32 foo_bar = 1; optional int32 fooBar = 2; }",
+        "syntax = \"proto3\"; message M { int32 foo_bar = 1; int32 foobar = 2; }",
+    ] {
+        let mut bare = file("syntax = \"proto2\"; message M { optional int32 a = 1; optional int32 b = 2; }");
+        bare.syntax = text.contains("proto3").then(|| "proto3".into());
+        bare.message_type[0].field[0].name = Some("foo_bar".into());
+        bare.message_type[0].field[1].name =
+            Some(if text.contains("fooBar") { "fooBar" } else { "foobar" }.into());
+        assert_eq!(Registry::new().register(&bare.encode_to_vec()), Ok(true), "{text}");
+    }
+}
+
+#[test]
+fn an_error_leaves_the_registry_as_it_was() {
+    let good = compile_set(&[("b.proto", B), ("a.proto", A)]);
+    let mut registry = Registry::new();
+    registry.register(&good.file[0].encode_to_vec()).unwrap();
+    // The second file of the set does not link, after the first one did.
+    let mut bad = file("syntax = \"proto3\"; package x; message X { int32 n = 1; }");
+    bad.message_type[0].field[0].r#type = None;
+    bad.message_type[0].field[0].type_name = Some("Nowhere".into());
+    let set = FileDescriptorSet { file: vec![good.file[1].clone(), bad] };
+    assert_eq!(error(&mut registry, &set.encode_to_vec()), "x.proto: x.X.n: name 'Nowhere' is not defined");
+    assert!(registry.set().find("a.A").is_none());
+    assert_eq!(registry.register(&good.encode_to_vec()), Ok(true));
+    assert!(registry.set().find("a.A").is_some());
+}
+
+#[test]
+fn clear_forgets() {
+    let mut registry = Registry::new();
+    let bytes = compile(&[("b.proto", B)]);
+    registry.register(&bytes).unwrap();
+    registry.clear();
+    assert!(registry.set().find("b.B").is_none());
+    assert!(registry.set().find("google.protobuf.Any").is_some());
+    assert_eq!(registry.register(&bytes), Ok(true));
+}
+
+#[test]
+fn registries_are_send_and_sets_are_shared() {
+    fn send<T: Send>() {}
+    fn sync<T: Send + Sync>() {}
+    send::<Registry>();
+    sync::<Arc<Set>>();
+}
+
+/// `n` files that import each other in a binary tree, ten messages each.
+fn forest(n: usize) -> FileDescriptorSet {
+    let template = file(&format!(
+        "syntax = \"proto3\"; message M {{ {} M self = 21; map<string, int32> map = 22; }}",
+        (1..=20).map(|i| format!("int32 f{i} = {i};")).collect::<String>()
+    ));
+    let file = (0..n)
+        .map(|i| {
+            let mut file = template.clone();
+            file.name = Some(format!("f{i}.proto"));
+            file.package = Some(format!("p{i}"));
+            let message = file.message_type.remove(0);
+            for m in 0..10 {
+                let mut message = message.clone();
+                message.name = Some(format!("M{m}"));
+                message.field[20].type_name =
+                    Some(format!(".p{}.M{}", if i > 0 { (i - 1) / 2 } else { 0 }, m));
+                message.field[21].type_name = Some(format!(".p{i}.M{m}.MapEntry"));
+                file.message_type.push(message);
+            }
+            if i > 0 {
+                file.dependency.push(format!("f{}.proto", (i - 1) / 2));
+            }
+            file
+        })
+        .rev()
+        .collect();
+    FileDescriptorSet { file }
+}
+
+#[test]
+fn many_files_at_once_and_one_by_one() {
+    let set = forest(200);
+    let mut at_once = Registry::new();
+    assert_eq!(at_once.register(&set.encode_to_vec()), Ok(true));
+    let mut one_by_one = Registry::new();
+    for file in set.file.iter().rev() {
+        // A handle on the set, as an instance holds one.
+        let _held = one_by_one.set().clone();
+        assert_eq!(one_by_one.register(&file.encode_to_vec()), Ok(true));
+    }
+    assert_eq!(at_once.set().messages.len(), one_by_one.set().messages.len());
+    let m = one_by_one.set().find_message("p199.M9").unwrap();
+    assert_eq!(&*one_by_one.set().message(m.fields[20].sub).unwrap().name, "p99.M9");
+}
+
+/// Figures, on request: `cargo test --release --lib registration_time -- --ignored --nocapture`.
+#[test]
+#[ignore = "prints times"]
+fn registration_time() {
+    use std::time::Instant;
+    let set = forest(200);
+    let bytes = set.encode_to_vec();
+    println!("{} bytes", bytes.len());
+    let rss = || {
+        std::fs::read_to_string("/proc/self/statm")
+            .map_or(0, |s| s.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap_or(0) * 4)
+    };
+    let before = rss();
+    let mut kept = Registry::new();
+    kept.register(&bytes).unwrap();
+    println!("{} KiB more memory", rss() - before);
+    for _ in 0..3 {
+        let start = Instant::now();
+        let mut pool = prost_reflect::DescriptorPool::new();
+        pool.decode_file_descriptor_set(&*bytes).unwrap();
+        println!("prost-reflect alone {:?}", start.elapsed());
+        let start = Instant::now();
+        let mut registry = Registry::new();
+        registry.register(&bytes).unwrap();
+        println!("at once {:?}", start.elapsed());
+        let start = Instant::now();
+        for _ in 0..100 {
+            registry.register(&bytes).unwrap();
+        }
+        println!("again {:?}", start.elapsed() / 100);
+        let files: Vec<_> = set.file.iter().rev().map(|f| f.encode_to_vec()).collect();
+        for hold in [false, true] {
+            let start = Instant::now();
+            let mut registry = Registry::new();
+            for file in &files {
+                let _held = hold.then(|| registry.set().clone());
+                registry.register(file).unwrap();
+            }
+            println!("one by one, set held: {hold}, {:?}", start.elapsed());
+        }
+    }
+}

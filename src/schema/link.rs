@@ -4,7 +4,7 @@
 //! or source info, and imports with public ones resolved. The rest is read from the files
 //! themselves, so that prost-reflect 0.16's own rules for them do not matter: it takes no
 //! syntax but proto2 and proto3, refuses names that protoc accepts, follows public imports
-//! one step far (in cycles forever), and panics on options and defaults that protoc would not write.
+//! one step far (in cycles forever), and panics on map entries and defaults that protoc would not write.
 
 use prost_reflect::{DescriptorError, DescriptorPool};
 use prost_types::descriptor_proto::ExtensionRange;

@@ -53,6 +53,14 @@ struct File {
     imports: Imports,
 }
 
+/// What a registry will have more than before.
+struct Growth {
+    files: Vec<File>,
+    by_name: HashMap<Box<str>, FileId>,
+    /// The registry's new sum.
+    visible: usize,
+}
+
 /// A file on its way in.
 struct NewFile<'a> {
     raw: RawFile<'a>,
@@ -107,19 +115,19 @@ impl Registry {
         let order = imports::order(&declared, |name| self.by_name.contains_key(name))?;
         let files: Vec<&NewFile> = order.into_iter().filter_map(|at| files.get(at)).collect();
 
-        let (new, by_name, visible) = self.resolve(&files)?;
+        let new = self.resolve(&files)?;
         // The pool is only put back when it is known to be good.
         let mut pool = self.take_pool()?;
-        for (file, linked) in files.iter().zip(&new) {
-            link(&mut pool, &file.proto, self.visible_names(&new, &linked.imports))?;
+        for (file, linked) in files.iter().zip(&new.files) {
+            link(&mut pool, &file.proto, self.visible_names(&new.files, &linked.imports))?;
         }
         let protos: Vec<_> = files.iter().map(|f| &f.proto).collect();
         let addition = compile(&pool, &self.set, &protos)?;
 
         Arc::make_mut(&mut self.set).add(addition);
-        self.files.extend(new);
-        self.by_name.extend(by_name);
-        self.visible = visible;
+        self.files.extend(new.files);
+        self.by_name.extend(new.by_name);
+        self.visible = new.visible;
         self.pool = Some(pool);
         Ok(true)
     }
@@ -146,12 +154,8 @@ impl Registry {
         Ok(new)
     }
 
-    /// The entries for `files`, which are in linking order, and the sum of visible files.
-    #[allow(clippy::type_complexity)]
-    fn resolve(
-        &self,
-        files: &[&NewFile],
-    ) -> Result<(Vec<File>, HashMap<Box<str>, FileId>, usize), SchemaError> {
+    /// The entries for `files`, which are in linking order.
+    fn resolve(&self, files: &[&NewFile]) -> Result<Growth, SchemaError> {
         let mut new: Vec<File> = Vec::with_capacity(files.len());
         let mut by_name: HashMap<Box<str>, FileId> = HashMap::with_capacity(files.len());
         let mut visible = self.visible;
@@ -164,7 +168,7 @@ impl Registry {
             by_name.insert(file.raw.name.into(), id);
             new.push(File { name: file.raw.name.into(), bytes: file.raw.bytes.into(), imports });
         }
-        Ok((new, by_name, visible))
+        Ok(Growth { files: new, by_name, visible })
     }
 
     /// The file `id`, `new` being the ones after those registered.

@@ -80,19 +80,12 @@ impl Record {
             protobuf.call_function::<()>("register", lua.create_string(descriptors)?)?;
         }
         let records: Vec<Table> = lua.load(RECORDS).set_name("=records").eval()?;
-        records
-            .iter()
-            .map(|record| Self::load(lua, record))
-            .collect()
+        records.iter().map(|record| Self::load(lua, record)).collect()
     }
 
     fn load(lua: &Lua, record: &Table) -> mlua::Result<Self> {
         let loops: Table = lua.load(LOOPS).set_name("=loops").call(record)?;
-        Ok(Self {
-            name: record.get("name")?,
-            bytes: loops.get::<LuaString>("bytes")?.as_bytes().to_vec(),
-            loops,
-        })
+        Ok(Self { name: record.get("name")?, bytes: loops.get::<LuaString>("bytes")?.as_bytes().to_vec(), loops })
     }
 
     fn loop_of(&self, name: &str) -> Function {
@@ -103,11 +96,7 @@ impl Record {
 /// The cases of one message, in the order prost, this library, floor; encode, then decode.
 fn cases<'a, M: Message + Default + 'a>(lua: &'a Lua, record: &'a Record) -> [Vec<Case<'a>>; 2] {
     let message = M::decode(&record.bytes[..]).expect("prost reads what this library wrote");
-    assert_eq!(
-        message.encode_to_vec(),
-        record.bytes,
-        "prost writes the same bytes"
-    );
+    assert_eq!(message.encode_to_vec(), record.bytes, "prost writes the same bytes");
     let bytes = &record.bytes[..];
     [
         vec![
@@ -115,9 +104,7 @@ fn cases<'a, M: Message + Default + 'a>(lua: &'a Lua, record: &'a Record) -> [Ve
             Case::lua("Lua", lua, record.loop_of("encode")),
         ],
         vec![
-            Case::rust("prost", move || {
-                M::decode(black_box(bytes)).expect("it decodes")
-            }),
+            Case::rust("prost", move || M::decode(black_box(bytes)).expect("it decodes")),
             Case::lua("Lua", lua, record.loop_of("decode")),
             Case::lua("Lua floor", lua, record.loop_of("floor")),
         ],
@@ -132,21 +119,14 @@ fn main() {
     };
     let mut all = [
         (book, cases::<generated::tutorial::AddressBook>(&lua, book)),
-        (
-            snapshot,
-            cases::<generated::world::Snapshot>(&lua, snapshot),
-        ),
+        (snapshot, cases::<generated::world::Snapshot>(&lua, snapshot)),
         (order, cases::<generated::shop::Order>(&lua, order)),
     ];
 
     let mut criterion = Criterion::default().configure_from_args();
     for (record, operations) in &mut all {
         for (operation, cases) in ["encode", "decode"].iter().zip(operations) {
-            support::measure(
-                &mut criterion,
-                &format!("{}/{operation}", record.name),
-                cases,
-            );
+            support::measure(&mut criterion, &format!("{}/{operation}", record.name), cases);
         }
     }
     criterion.final_summary();
@@ -154,10 +134,7 @@ fn main() {
     let Some((rounds, duration)) = support::rounds() else {
         return;
     };
-    println!(
-        "\n{}, medians of {rounds} rounds in turns, microseconds",
-        support::lua_version(&lua)
-    );
+    println!("\n{}, medians of {rounds} rounds in turns, microseconds", support::lua_version(&lua));
     println!(
         "{:<20} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}",
         "", "bytes", "prost", "Lua", "floor", "to prost", "to floor"
@@ -166,19 +143,9 @@ fn main() {
         for (operation, cases) in ["encode", "decode"].iter().zip(operations) {
             let times: Vec<f64> = support::medians(cases, rounds, duration);
             let name = format!("{} {operation}", record.name);
-            print!(
-                "{name:<20} {:>6} {:>9.2} {:>9.2}",
-                record.bytes.len(),
-                times[0] / 1e3,
-                times[1] / 1e3
-            );
+            print!("{name:<20} {:>6} {:>9.2} {:>9.2}", record.bytes.len(), times[0] / 1e3, times[1] / 1e3);
             match times.get(2) {
-                Some(floor) => println!(
-                    " {:>9.2} {:>9.2} {:>9.2}",
-                    floor / 1e3,
-                    times[1] / times[0],
-                    times[1] / floor
-                ),
+                Some(floor) => println!(" {:>9.2} {:>9.2} {:>9.2}", floor / 1e3, times[1] / times[0], times[1] / floor),
                 None => println!(" {:>9} {:>9.2}", "", times[1] / times[0]),
             }
         }

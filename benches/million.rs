@@ -53,11 +53,7 @@ const LOOPS: &str = r#"
 "#;
 
 fn generated() -> tutorial::Person {
-    let person = tutorial::Person {
-        name: black_box("Alice").to_owned(),
-        id: black_box(123),
-        ..Default::default()
-    };
+    let person = tutorial::Person { name: black_box("Alice").to_owned(), id: black_box(123), ..Default::default() };
     let bytes = black_box(&person).encode_to_vec();
     tutorial::Person::decode(black_box(&bytes[..])).expect("it decodes")
 }
@@ -72,11 +68,7 @@ fn reflected(descriptor: &MessageDescriptor) -> DynamicMessage {
 
 fn cases<'a>(lua: &'a Lua, descriptor: &'a MessageDescriptor) -> Vec<Case<'a>> {
     let bytes = lua.create_string(DESCRIPTORS).expect("a string");
-    let loops: Table = lua
-        .load(LOOPS)
-        .set_name("=million")
-        .call(bytes)
-        .expect("the loops load");
+    let loops: Table = lua.load(LOOPS).set_name("=million").call(bytes).expect("the loops load");
     let get = |name| loops.get::<Function>(name).expect("a loop");
     vec![
         Case::rust("prost", generated),
@@ -90,9 +82,7 @@ fn cases<'a>(lua: &'a Lua, descriptor: &'a MessageDescriptor) -> Vec<Case<'a>> {
 fn main() {
     let lua = support::lua();
     let pool = DescriptorPool::decode(DESCRIPTORS).expect("the descriptors link");
-    let descriptor = pool
-        .get_message_by_name("tutorial.Person")
-        .expect("the type is there");
+    let descriptor = pool.get_message_by_name("tutorial.Person").expect("the type is there");
     let mut cases = cases(&lua, &descriptor);
 
     let mut criterion = Criterion::default().configure_from_args();
@@ -103,14 +93,8 @@ fn main() {
         return;
     };
     let medians = support::medians(&mut cases, rounds, duration);
-    println!(
-        "\n{}, medians of {rounds} rounds in turns",
-        support::lua_version(&lua)
-    );
-    println!(
-        "{:<30} {:>10} {:>9}",
-        "encode + decode of a person", "ns", "to prost"
-    );
+    println!("\n{}, medians of {rounds} rounds in turns", support::lua_version(&lua));
+    println!("{:<30} {:>10} {:>9}", "encode + decode of a person", "ns", "to prost");
     for (case, time) in cases.iter().zip(&medians) {
         println!("{:<30} {time:>10.1} {:>9.2}", case.name, time / medians[0]);
     }

@@ -165,6 +165,12 @@ impl Trace {
         };
         *parts = Parts::default();
     }
+
+    /// Writes the detail alone to `out` and forgets it.
+    #[cold]
+    pub fn tell_detail(&self, out: &mut Text) {
+        let _ = out.write_str(&std::mem::take(&mut *self.0.borrow_mut()).detail);
+    }
 }
 
 /// Bytes of the caller's as they are shown in messages: quoted, cut, escaped.

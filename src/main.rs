@@ -44,10 +44,7 @@ fn fail(message: &(impl AsRef<[u8]> + ?Sized)) -> ExitCode {
     let mut stderr = io::stderr().lock();
     let lines = [NAME.as_bytes(), b": ", message.as_ref(), b"\n"];
     // A closed stderr leaves nobody to tell; the exit code still does.
-    lines
-        .iter()
-        .try_for_each(|part| stderr.write_all(part))
-        .ok();
+    lines.iter().try_for_each(|part| stderr.write_all(part)).ok();
     ExitCode::FAILURE
 }
 
@@ -116,9 +113,7 @@ fn run(argv: &[OsString], invocation: &Invocation) -> mlua::Result<Option<Vec<u8
         script = Some(argv.len());
         argv.push(quickstart());
     }
-    let strings = argv
-        .iter()
-        .map(|argument| lua.create_string(argument.as_encoded_bytes()));
+    let strings = argv.iter().map(|argument| lua.create_string(argument.as_encoded_bytes()));
     let strings = strings.collect::<mlua::Result<Vec<LuaString>>>()?;
     let arg = lua.create_table()?;
     for (index, string) in (-(script.unwrap_or(0) as i64)..).zip(&strings) {
@@ -139,11 +134,7 @@ fn run(argv: &[OsString], invocation: &Invocation) -> mlua::Result<Option<Vec<u8
 }
 
 /// Calls a function of `lua/host.lua`.
-fn call(
-    host: &Table,
-    name: &str,
-    arguments: impl IntoIterator<Item = LuaString>,
-) -> mlua::Result<Option<Vec<u8>>> {
+fn call(host: &Table, name: &str, arguments: impl IntoIterator<Item = LuaString>) -> mlua::Result<Option<Vec<u8>>> {
     let function: Function = host.raw_get(name)?;
     let message: Option<LuaString> = function.call(Variadic::from_iter(arguments))?;
     Ok(message.map(|message| message.as_bytes().to_vec()))

@@ -21,15 +21,8 @@ fn generate(root: &Path, folder: &Path) {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("the folder is there");
-    let mut names: Vec<String> = entries
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("UTF-8")
-        })
-        .collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
     names.sort();
     names
 }
@@ -47,11 +40,7 @@ fn generated_code_is_fresh() {
     fs::create_dir_all(&fresh).expect("a temporary folder");
     generate(&root, &fresh);
 
-    assert_eq!(
-        names(&kept),
-        names(&fresh),
-        "benches/generated holds other files"
-    );
+    assert_eq!(names(&kept), names(&fresh), "benches/generated holds other files");
     for name in names(&fresh) {
         let read = |folder: &Path| fs::read_to_string(folder.join(&name)).expect("text");
         assert!(

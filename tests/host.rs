@@ -20,9 +20,7 @@ fn command(arguments: &[&str]) -> Command {
 fn script(name: &str, text: &str) -> String {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, text).expect("the script is written");
-    path.into_os_string()
-        .into_string()
-        .expect("a path in UTF-8")
+    path.into_os_string().into_string().expect("a path in UTF-8")
 }
 
 fn stdout(output: &Output) -> String {
@@ -35,10 +33,7 @@ fn stderr(output: &Output) -> String {
 
 #[test]
 fn quickstart_runs_from_any_folder() {
-    let output = command(&[])
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .expect("it starts");
+    let output = command(&[]).current_dir(env!("CARGO_TARGET_TMPDIR")).output().expect("it starts");
     assert_eq!(stderr(&output), "");
     assert!(output.status.success());
     assert!(stdout(&output).contains("Alice"), "{}", stdout(&output));
@@ -47,13 +42,9 @@ fn quickstart_runs_from_any_folder() {
 #[test]
 fn every_script_of_the_tree_loads() {
     for folder in ["lua/examples", "lua/bench"] {
-        for entry in fs::read_dir(format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"))).expect(folder)
-        {
+        for entry in fs::read_dir(format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"))).expect(folder) {
             let path = entry.expect(folder).path();
-            let code = format!(
-                "assert(loadfile({:?}))",
-                path.to_str().expect("a path in UTF-8")
-            );
+            let code = format!("assert(loadfile({:?}))", path.to_str().expect("a path in UTF-8"));
             let output = host(&["-e", &code]);
             assert!(output.status.success(), "{}", stderr(&output));
         }
@@ -62,14 +53,8 @@ fn every_script_of_the_tree_loads() {
 
 #[test]
 fn code_and_scripts_see_protobuf_and_their_arguments() {
-    let output = host(&[
-        "-e",
-        "print(type(require 'protobuf'.encode), arg[0] ~= nil)",
-    ]);
-    assert_eq!(
-        (stdout(&output), stderr(&output)),
-        ("function\ttrue\n".into(), String::new())
-    );
+    let output = host(&["-e", "print(type(require 'protobuf'.encode), arg[0] ~= nil)"]);
+    assert_eq!((stdout(&output), stderr(&output)), ("function\ttrue\n".into(), String::new()));
 
     let path = script(
         "arguments.lua",
@@ -81,11 +66,8 @@ fn code_and_scripts_see_protobuf_and_their_arguments() {
 
 #[test]
 fn standard_input_is_a_script() {
-    let mut child = command(&["-", "argument"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut child =
+        command(&["-", "argument"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut input = child.stdin.take().expect("a pipe");
     input.write_all(b"print(arg[0], ...)").expect("it reads");
     drop(input);
@@ -102,17 +84,11 @@ fn a_script_has_all_of_lua() {
 
 #[test]
 fn errors_show_a_traceback_and_exit_1() {
-    let path = script(
-        "fails.lua",
-        "local function inner() error('boom') end\ninner()\n",
-    );
+    let path = script("fails.lua", "local function inner() error('boom') end\ninner()\n");
     let output = host(&[&path]);
     assert_eq!(output.status.code(), Some(1));
     let text = stderr(&output);
-    assert!(
-        text.starts_with(&format!("protobuf-lua: {path}:1: boom\nstack traceback:\n")),
-        "{text}"
-    );
+    assert!(text.starts_with(&format!("protobuf-lua: {path}:1: boom\nstack traceback:\n")), "{text}");
     assert!(text.contains(&format!("{path}:2: in main chunk")), "{text}");
     assert!(!text.contains("[host]"), "{text}");
 }
@@ -122,10 +98,7 @@ fn errors_of_the_library_are_shown_likewise() {
     let output = host(&["-e", "require 'protobuf'.encode('no.Type', {})"]);
     assert_eq!(output.status.code(), Some(1));
     let text = stderr(&output);
-    assert!(
-        text.contains("no.Type") && text.contains("stack traceback:"),
-        "{text}"
-    );
+    assert!(text.contains("no.Type") && text.contains("stack traceback:"), "{text}");
 }
 
 #[test]
@@ -133,10 +106,7 @@ fn errors_that_are_no_strings() {
     let named = "error(setmetatable({}, { __tostring = function() return 'described' end }))";
     assert_eq!(stderr(&host(&["-e", named])), "protobuf-lua: described\n");
     let text = stderr(&host(&["-e", "error({})"]));
-    assert!(
-        text.starts_with("protobuf-lua: (error object is a table value)\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("protobuf-lua: (error object is a table value)\n"), "{text}");
     let text = stderr(&host(&["-e", "error(nil)"]));
     assert!(text.starts_with("protobuf-lua: "), "{text}");
 }
@@ -146,22 +116,14 @@ fn code_that_does_not_load() {
     for arguments in [["-e", "x ="], ["--", "/no/such/file.lua"]] {
         let output = host(&arguments);
         assert_eq!(output.status.code(), Some(1));
-        assert!(
-            stderr(&output).starts_with("protobuf-lua: "),
-            "{}",
-            stderr(&output)
-        );
+        assert!(stderr(&output).starts_with("protobuf-lua: "), "{}", stderr(&output));
     }
 }
 
 #[test]
 fn options() {
     let output = host(&["-v"]);
-    assert!(stdout(&output).starts_with(concat!(
-        "protobuf-lua ",
-        env!("CARGO_PKG_VERSION"),
-        " on Lua"
-    )));
+    assert!(stdout(&output).starts_with(concat!("protobuf-lua ", env!("CARGO_PKG_VERSION"), " on Lua")));
     assert!(stdout(&host(&["--help"])).starts_with("usage: "));
     for arguments in [&["-x"][..], &["-e"]] {
         let output = host(arguments);

@@ -24,10 +24,7 @@ impl<'a> Case<'a> {
             }
             start.elapsed()
         };
-        Self {
-            name,
-            run: Box::new(run),
-        }
+        Self { name, run: Box::new(run) }
     }
 
     /// A Lua function that takes the number of iterations and loops by itself. Every measurement
@@ -39,10 +36,7 @@ impl<'a> Case<'a> {
             task.call::<()>(iterations).expect("the loop runs");
             start.elapsed()
         };
-        Self {
-            name,
-            run: Box::new(run),
-        }
+        Self { name, run: Box::new(run) }
     }
 
     /// How many iterations fill the time of one measurement.
@@ -83,10 +77,7 @@ pub fn rounds() -> Option<(usize, Duration)> {
 
 /// Nanoseconds per iteration of every case: the medians of rounds in which they take turns.
 pub fn medians(cases: &mut [Case], rounds: usize, duration: Duration) -> Vec<f64> {
-    let counts: Vec<u64> = cases
-        .iter_mut()
-        .map(|case| case.calibrate(duration))
-        .collect();
+    let counts: Vec<u64> = cases.iter_mut().map(|case| case.calibrate(duration)).collect();
     let mut times = vec![Vec::new(); cases.len()];
     for _ in 0..rounds {
         for ((case, &count), times) in cases.iter_mut().zip(&counts).zip(&mut times) {
@@ -111,7 +102,5 @@ pub fn lua() -> Lua {
 
 /// The name of the Lua that runs.
 pub fn lua_version(lua: &Lua) -> String {
-    lua.load("return jit and jit.version or _VERSION")
-        .eval()
-        .expect("a version")
+    lua.load("return jit and jit.version or _VERSION").eval().expect("a version")
 }

@@ -197,10 +197,7 @@ impl Checker<'_> {
             self.must(oneof.is_some(), "its oneof does not exist")?;
             self.must(label == Label::Optional, "a member of a oneof can be neither required nor repeated")?;
         }
-        self.must(
-            message.is_none() || field.extendee.is_none(),
-            "a message's own field extends another message",
-        )
+        self.must(message.is_none() || field.extendee.is_none(), "a message's own field extends another message")
     }
 
     fn map_entry(&self, message: &DescriptorProto) -> Result<()> {
@@ -220,10 +217,7 @@ impl Checker<'_> {
             }
             _ => false,
         };
-        self.must(
-            ok,
-            "a map's entries must have a key = 1 of an integer, bool or string type and a value = 2",
-        )
+        self.must(ok, "a map's entries must have a key = 1 of an integer, bool or string type and a value = 2")
     }
 
     fn enumeration(&mut self, enumeration: &EnumDescriptorProto) -> Result<()> {

@@ -181,18 +181,12 @@ impl Compiler<'_> {
             None => return Err(format!("{type_name} is not compiled")),
         };
 
-        let oneof =
-            proto.oneof_index.and_then(|i| context.oneof_of.get(usize::try_from(i).ok()?).copied().flatten());
-        let packed = repeated
-            && op.packable()
-            && proto.options.as_ref().and_then(|o| o.packed).unwrap_or(context.proto3);
+        let oneof = proto.oneof_index.and_then(|i| context.oneof_of.get(usize::try_from(i).ok()?).copied().flatten());
+        let packed =
+            repeated && op.packable() && proto.options.as_ref().and_then(|o| o.packed).unwrap_or(context.proto3);
         let message = matches!(op, Op::Message | Op::Group);
         let presence = !repeated
-            && (!context.proto3
-                || message
-                || oneof.is_some()
-                || proto.proto3_optional()
-                || context.map_entry);
+            && (!context.proto3 || message || oneof.is_some() || proto.proto3_optional() || context.map_entry);
         let flags = [
             (repeated, Flags::REPEATED),
             (packed, Flags::PACKED),

@@ -47,11 +47,7 @@ pub(super) fn order(files: &[Declared], known: impl Fn(&str) -> bool) -> Result<
                     *waits += 1;
                 }
             } else if !known(import) {
-                return Err(SchemaError(format!(
-                    "{}: import {} is not registered",
-                    file.file,
-                    quoted(import)
-                )));
+                return Err(SchemaError(format!("{}: import {} is not registered", file.file, quoted(import))));
             }
         }
     }
@@ -87,13 +83,12 @@ fn cycle(files: &[Declared], positions: &HashMap<&str, usize>, waits_for: &[usiz
     {
         path.push(at);
         // A file that still waits imports one that waits too.
-        next = files.get(at).and_then(|f| {
-            f.imports.iter().filter_map(|i| positions.get(i.as_str()).copied()).find(|i| stuck(*i))
-        });
+        next = files
+            .get(at)
+            .and_then(|f| f.imports.iter().filter_map(|i| positions.get(i.as_str()).copied()).find(|i| stuck(*i)));
     }
     let start = path.iter().position(|at| Some(*at) == next).unwrap_or(0);
-    let mut names: Vec<&str> =
-        path.iter().skip(start).filter_map(|at| files.get(*at)).map(|f| f.file).collect();
+    let mut names: Vec<&str> = path.iter().skip(start).filter_map(|at| files.get(*at)).map(|f| f.file).collect();
     names.extend(names.first().copied());
     let first = names.first().copied().unwrap_or_default();
     if let [head, a, b, .., last] = *names
@@ -115,8 +110,7 @@ pub(super) fn resolve<'f>(
     let mut seen = HashSet::new();
     let mut result = [Vec::new(), Vec::new()];
     let public: HashSet<i32> = file.public.iter().copied().collect();
-    if let Some(bad) = public.iter().find(|i| usize::try_from(**i).map_or(true, |i| i >= file.imports.len()))
-    {
+    if let Some(bad) = public.iter().find(|i| usize::try_from(**i).map_or(true, |i| i >= file.imports.len())) {
         return Err(SchemaError(format!("{}: public import {bad} is none of its imports", file.file)));
     }
     // Public imports first, so that `exported` is complete where another import leads to the same file.
@@ -150,11 +144,8 @@ mod tests {
     fn sorted(files: &[(&str, &[&str])]) -> Result<Vec<String>, String> {
         let imports: Vec<Vec<String>> =
             files.iter().map(|(_, i)| i.iter().map(|i| (*i).to_string()).collect()).collect();
-        let files: Vec<Declared> = files
-            .iter()
-            .zip(&imports)
-            .map(|((file, _), imports)| Declared { file, imports, public: &[] })
-            .collect();
+        let files: Vec<Declared> =
+            files.iter().zip(&imports).map(|((file, _), imports)| Declared { file, imports, public: &[] }).collect();
         let order = order(&files, |name| name == "known").map_err(|e| e.0)?;
         Ok(order.into_iter().map(|at| files[at].file.to_string()).collect())
     }
@@ -178,8 +169,7 @@ mod tests {
         );
         let names: Vec<String> = (0..10_000).map(|i| format!("f{i}")).collect();
         let imports: Vec<[&str; 1]> = (0..10_000).map(|i| [names[(i + 1) % 10_000].as_str()]).collect();
-        let files: Vec<(&str, &[&str])> =
-            names.iter().zip(&imports).map(|(n, i)| (n.as_str(), &i[..])).collect();
+        let files: Vec<(&str, &[&str])> = names.iter().zip(&imports).map(|(n, i)| (n.as_str(), &i[..])).collect();
         assert_eq!(sorted(&files), Err("f0: imports form a cycle: f0 -> f1 -> f2 -> ... -> f0".into()));
     }
 
@@ -193,13 +183,7 @@ mod tests {
         assert_eq!(seen.exported, Box::from([1, 3, 4]));
         assert_eq!(seen.visible, Box::from([0, 2, 1, 3, 4]));
         let bad = Declared { public: &[2], ..file };
-        assert_eq!(
-            resolve(bad, id, exported, &mut 0).unwrap_err().0,
-            "f: public import 2 is none of its imports"
-        );
-        assert_eq!(
-            resolve(file, id, exported, &mut MOST_VISIBLE.clone()).unwrap_err().0,
-            "f: too many public imports"
-        );
+        assert_eq!(resolve(bad, id, exported, &mut 0).unwrap_err().0, "f: public import 2 is none of its imports");
+        assert_eq!(resolve(file, id, exported, &mut MOST_VISIBLE.clone()).unwrap_err().0, "f: too many public imports");
     }
 }

@@ -36,9 +36,7 @@ pub(super) fn files(bytes: &[u8]) -> Result<Vec<RawFile<'_>>, SchemaError> {
         return Ok(vec![RawFile { name, bytes }]);
     }
     Err(SchemaError(match set {
-        _ if is_source(bytes) => {
-            "this is .proto source text, not a descriptor set as protoc -o writes it".into()
-        }
+        _ if is_source(bytes) => "this is .proto source text, not a descriptor set as protoc -o writes it".into(),
         Ok(_) => "neither a FileDescriptorSet nor a FileDescriptorProto".into(),
         Err(e) => format!("not a descriptor set: {}, at byte {}", e.kind, e.offset(bytes)),
     }))
@@ -137,10 +135,7 @@ mod tests {
         assert_eq!(text(b""), "the descriptor set is empty");
         assert_eq!(text(b"\x12\x01p"), "neither a FileDescriptorSet nor a FileDescriptorProto");
         assert_eq!(text(b"\x0a\x02\xff\xff"), "neither a FileDescriptorSet nor a FileDescriptorProto");
-        assert_eq!(
-            text(b"\x0a\x05abc"),
-            "not a descriptor set: truncated, 5 bytes needed, 3 left, at byte 2"
-        );
+        assert_eq!(text(b"\x0a\x05abc"), "not a descriptor set: truncated, 5 bytes needed, 3 left, at byte 2");
         assert_eq!(
             text(b"syntax = \"proto3\";\n"),
             "this is .proto source text, not a descriptor set as protoc -o writes it"
@@ -150,9 +145,6 @@ mod tests {
     #[test]
     fn source_info_is_taken_out() {
         assert_eq!(without_source_info(b"\x0a\x01a\x12\x01p"), None);
-        assert_eq!(
-            without_source_info(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"),
-            Some(b"\x0a\x01a\x12\x01p".to_vec())
-        );
+        assert_eq!(without_source_info(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), Some(b"\x0a\x01a\x12\x01p".to_vec()));
     }
 }

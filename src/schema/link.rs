@@ -9,8 +9,8 @@
 use prost_reflect::{DescriptorError, DescriptorPool};
 use prost_types::descriptor_proto::ExtensionRange;
 use prost_types::{
-    DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto,
-    FileDescriptorProto, MethodDescriptorProto, OneofDescriptorProto, ServiceDescriptorProto,
+    DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
+    MethodDescriptorProto, OneofDescriptorProto, ServiceDescriptorProto,
 };
 
 use crate::error::SchemaError;
@@ -99,11 +99,7 @@ fn bare_enum(enumeration: &EnumDescriptorProto) -> EnumDescriptorProto {
             .iter()
             .zip(0..)
             // Any distinct numbers do, and ascending ones are stored fastest.
-            .map(|(value, at)| EnumValueDescriptorProto {
-                name: value.name.clone(),
-                number: Some(at),
-                options: None,
-            })
+            .map(|(value, at)| EnumValueDescriptorProto { name: value.name.clone(), number: Some(at), options: None })
             .collect(),
         ..EnumDescriptorProto::default()
     }

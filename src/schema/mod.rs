@@ -22,6 +22,6 @@ mod registry;
 mod tests;
 
 pub use hint::nearest;
-pub use pattern::Pattern;
+pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
 pub use registry::Registry;

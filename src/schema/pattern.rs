@@ -63,7 +63,8 @@ fn fail(whole: &MessagePlan, what: std::fmt::Arguments) -> SchemaError {
     SchemaError(format!("{}: {what}", whole.name))
 }
 
-fn unknown_type(set: &Set, name: &str) -> SchemaError {
+/// The error of a name that is no message of `set`, with the name that was probably meant.
+pub fn unknown_type(set: &Set, name: &str) -> SchemaError {
     if set.find_enum(name).is_some() {
         return SchemaError(format!("{name} is an enum, not a message"));
     }
@@ -182,11 +183,8 @@ mod tests {
     fn other_members_of_a_oneof_are_ghosts() {
         let pattern = Pattern::compile(&set(), "p.M e a c").unwrap();
         let plan = &pattern.plan;
-        let fields: Vec<_> = plan
-            .fields
-            .iter()
-            .map(|f| (plan.name_of(f), f.slot, f.oneof, f.flags.has(Flags::GHOST), f.bit))
-            .collect();
+        let fields: Vec<_> =
+            plan.fields.iter().map(|f| (plan.name_of(f), f.slot, f.oneof, f.flags.has(Flags::GHOST), f.bit)).collect();
         let none = u16::MAX;
         assert_eq!(
             fields,
@@ -217,9 +215,6 @@ mod tests {
         assert_eq!(error("p.M id name id"), "p.M: field \"id\" is named twice");
         assert_eq!(error("p.M b.id"), "p.M: dotted names are not supported yet: \"b.id\"");
         assert_eq!(error("p.M [p.ext]"), "p.M: extensions in patterns are not supported yet: \"[p.ext]\"");
-        assert_eq!(
-            error(&format!("p.M {}", "x".repeat(1000))),
-            format!("p.M: unknown field {:?}...", "x".repeat(64))
-        );
+        assert_eq!(error(&format!("p.M {}", "x".repeat(1000))), format!("p.M: unknown field {:?}...", "x".repeat(64)));
     }
 }

@@ -228,9 +228,7 @@ impl Base {
     fn get() -> &'static Base {
         static BASE: OnceLock<Base> = OnceLock::new();
         // The files are constants of prost-reflect's, so that a test shows that they link.
-        BASE.get_or_init(|| {
-            Base::make().unwrap_or_else(|_| Base { pool: DescriptorPool::new(), set: Arc::default() })
-        })
+        BASE.get_or_init(|| Base::make().unwrap_or_else(|_| Base { pool: DescriptorPool::new(), set: Arc::default() }))
     }
 
     fn make() -> Result<Base, SchemaError> {

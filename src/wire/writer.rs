@@ -1,8 +1,8 @@
 //! Writing backwards: a message is written from its last byte to its first, so the
 //! length of each part is known when its turn comes.
 //!
-//! The elements of a list of scalars come forwards; they are gathered in the free
-//! space at the front of the buffer and moved behind the rest when they are complete.
+//! What comes forwards all the same is gathered in the free space at the front of the buffer
+//! and moved before the rest when it is complete.
 
 /// A buffer that fills from its end.
 #[derive(Default)]
@@ -16,7 +16,6 @@ pub struct Writer {
 
 /// A buffer larger than this is given back once its message is done.
 const KEPT: usize = 1 << 20;
-const LONGEST_VARINT: usize = 10;
 
 impl Writer {
     /// Forgets what was written, and gives back the memory that a huge message took.
@@ -87,6 +86,13 @@ impl Writer {
         }
     }
 
+    /// Puts a length and `bytes` before what is written.
+    #[inline(always)]
+    pub fn delimited(&mut self, bytes: &[u8]) {
+        self.bytes(bytes);
+        self.varint(bytes.len() as u64);
+    }
+
     /// Puts a varint before what is written.
     #[inline(always)]
     pub fn varint(&mut self, v: u64) {
@@ -104,23 +110,6 @@ impl Writer {
         let bits = u64::BITS.saturating_sub(v.leading_zeros());
         let n = bits.div_ceil(7) as usize;
         fill_varint(self.take(n), v);
-    }
-
-    /// Gathers a varint at the front.
-    #[inline(always)]
-    pub fn push_varint(&mut self, mut v: u64) {
-        let to = self.room(LONGEST_VARINT);
-        let mut n = 0usize;
-        for b in to {
-            n = n.saturating_add(1);
-            if v < 0x80 {
-                *b = v as u8;
-                break;
-            }
-            *b = v as u8 | 0x80;
-            v >>= 7;
-        }
-        self.front = self.front.saturating_add(n);
     }
 
     /// Gathers `bytes` at the front.
@@ -154,9 +143,9 @@ impl Writer {
         n
     }
 
-    /// Drops what was gathered at the front.
-    pub fn drop_front(&mut self) {
-        self.front = 0;
+    /// Takes back what was written last, until `len` bytes are left.
+    pub fn truncate(&mut self, len: usize) {
+        self.start = self.buffer.len().saturating_sub(len).max(self.start);
     }
 }
 
@@ -182,6 +171,8 @@ mod tests {
         w.varint(5);
         w.bytes(b"hello ");
         assert_eq!(w.written(), b"hello \x05world");
+        w.truncate(6);
+        assert_eq!(w.written(), b"\x05world");
         w.clear();
         assert!(w.is_empty());
     }
@@ -195,10 +186,6 @@ mod tests {
                 w.varint(value);
                 let back = w.written().to_vec();
                 assert_eq!(crate::wire::Reader::new(&back).varint(), Ok(value));
-                w.clear();
-                w.push_varint(value);
-                assert_eq!(w.finish_front(), back.len());
-                assert_eq!(w.written(), back);
             }
         }
     }
@@ -209,12 +196,11 @@ mod tests {
             let mut w = Writer::default();
             w.bytes(b"end");
             for i in 0..size {
-                w.push_varint(u64::from(i as u8 & 0x7f));
+                w.push_bytes(&[i as u8 & 0x7f]);
             }
             w.push_bytes(b"xyz");
             assert_eq!(w.finish_front(), size + 3);
-            let expected: Vec<u8> =
-                (0..size).map(|i| i as u8 & 0x7f).chain(*b"xyzend").collect();
+            let expected: Vec<u8> = (0..size).map(|i| i as u8 & 0x7f).chain(*b"xyzend").collect();
             assert_eq!(w.written(), expected);
         }
     }

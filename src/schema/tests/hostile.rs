@@ -101,10 +101,7 @@ fn field_numbers() {
 fn duplicate_names() {
     let twice = message("M", vec![field("a", 1, Type::Int32), field("a", 2, Type::Int32)]);
     assert!(error(&file(vec![twice])).starts_with("x.proto: "));
-    assert_eq!(
-        error(&file(vec![message("M", vec![]), message("M", vec![])])),
-        "x.proto: name 'M' is defined twice"
-    );
+    assert_eq!(error(&file(vec![message("M", vec![]), message("M", vec![])])), "x.proto: name 'M' is defined twice");
     let mut clash = file(vec![message("M", vec![])]);
     clash.enum_type.push(enumeration("E", &[("M", 0)]));
     assert_eq!(error(&clash), "x.proto: name 'M' is defined twice");
@@ -137,10 +134,8 @@ fn types() {
         assert!(field_error(typed("f", 1, Type::Message, odd)).starts_with("x.proto: M.f: "), "{odd}");
     }
 
-    let with_enum = |f| FileDescriptorProto {
-        enum_type: vec![enumeration("E", &[("Z", 0)])],
-        ..file(vec![message("M", vec![f])])
-    };
+    let with_enum =
+        |f| FileDescriptorProto { enum_type: vec![enumeration("E", &[("Z", 0)])], ..file(vec![message("M", vec![f])]) };
     assert_eq!(error(&with_enum(typed("f", 1, Type::Enum, ".M"))), "x.proto: M.f: M is no enum");
     assert_eq!(error(&with_enum(typed("f", 1, Type::Message, ".E"))), "x.proto: M.f: E is no message");
     assert_eq!(error(&with_enum(typed("f", 1, Type::Group, ".E"))), "x.proto: M.f: E is no message");
@@ -168,8 +163,7 @@ fn proto3_has_less() {
 
 #[test]
 fn defaults() {
-    let with =
-        |text: &str, ty| FieldDescriptorProto { default_value: Some(text.into()), ..field("f", 1, ty) };
+    let with = |text: &str, ty| FieldDescriptorProto { default_value: Some(text.into()), ..field("f", 1, ty) };
     for (text, ty) in [
         ("x", Type::Int32),
         ("", Type::Double),
@@ -179,10 +173,7 @@ fn defaults() {
         ("\\x\u{e9}", Type::Bytes),
         ("\\", Type::Bytes),
     ] {
-        assert_eq!(
-            field_error(with(text, ty)),
-            format!("x.proto: M.f: default {text:?} is no value of its type")
-        );
+        assert_eq!(field_error(with(text, ty)), format!("x.proto: M.f: default {text:?} is no value of its type"));
     }
     let repeated = FieldDescriptorProto { label: Some(Label::Repeated as i32), ..with("1", Type::Int32) };
     assert_eq!(field_error(repeated), "x.proto: M.f: a repeated field has no default");
@@ -206,10 +197,7 @@ fn oneofs() {
     }
     let mut m = message("M", vec![FieldDescriptorProto { label: Some(Label::Repeated as i32), ..member(0) }]);
     m.oneof_decl.push(OneofDescriptorProto { name: Some("o".into()), options: None });
-    assert_eq!(
-        error(&file(vec![m])),
-        "x.proto: M.f: a member of a oneof can be neither required nor repeated"
-    );
+    assert_eq!(error(&file(vec![m])), "x.proto: M.f: a member of a oneof can be neither required nor repeated");
     // Without members it is no oneof.
     let mut m = message("M", vec![field("f", 1, Type::Int32)]);
     m.oneof_decl.push(OneofDescriptorProto { name: Some("o".into()), options: None });
@@ -225,10 +213,8 @@ fn map_entries() {
         ..message("Entry", fields)
     };
     let map = |entry| {
-        let f = FieldDescriptorProto {
-            label: Some(Label::Repeated as i32),
-            ..typed("map", 1, Type::Message, ".M.Entry")
-        };
+        let f =
+            FieldDescriptorProto { label: Some(Label::Repeated as i32), ..typed("map", 1, Type::Message, ".M.Entry") };
         file(vec![DescriptorProto { nested_type: vec![entry], ..message("M", vec![f]) }])
     };
     let key = || field("key", 1, Type::String);
@@ -288,10 +274,7 @@ fn imports() {
     let any = "google/protobuf/any.proto";
     assert_eq!(error(&with(&[any, any], vec![])), format!("x.proto: imports \"{any}\" twice"));
     for bad in [-1, 1] {
-        assert_eq!(
-            error(&with(&[any], vec![bad])),
-            format!("x.proto: public import {bad} is none of its imports")
-        );
+        assert_eq!(error(&with(&[any], vec![bad])), format!("x.proto: public import {bad} is none of its imports"));
     }
 }
 
@@ -328,18 +311,12 @@ fn services_and_extensions() {
     assert_eq!(error(&with(method(""))), "x.proto: S.Call: has no type");
     assert_eq!(error(&with(method(".N"))), "x.proto: S.Call: name '.N' is not defined");
     let extend = |extendee: Option<&str>| FileDescriptorProto {
-        extension: vec![FieldDescriptorProto {
-            extendee: extendee.map(Into::into),
-            ..field("x", 5, Type::Int32)
-        }],
+        extension: vec![FieldDescriptorProto { extendee: extendee.map(Into::into), ..field("x", 5, Type::Int32) }],
         ..file(vec![message("M", vec![])])
     };
     assert_eq!(error(&extend(None)), "x.proto: x: extends nothing");
     assert_eq!(error(&extend(Some(".N"))), "x.proto: x: name '.N' is not defined");
-    assert_eq!(
-        error(&extend(Some(".M"))),
-        "x.proto: x: message 'M' does not define '5' as an extension number"
-    );
+    assert_eq!(error(&extend(Some(".M"))), "x.proto: x: message 'M' does not define '5' as an extension number");
     let own = FieldDescriptorProto { extendee: Some(".M".into()), ..field("f", 1, Type::Int32) };
     assert_eq!(field_error(own), "x.proto: M.f: a message's own field extends another message");
 }
@@ -407,10 +384,8 @@ fn too_many_fields() {
 
 #[test]
 fn every_prefix_and_every_changed_byte_of_a_real_set() {
-    for bytes in [
-        &include_bytes!("../../../descriptors/order.pb")[..],
-        include_bytes!("../../../descriptors/world.pb"),
-    ] {
+    for bytes in [&include_bytes!("../../../descriptors/order.pb")[..], include_bytes!("../../../descriptors/world.pb")]
+    {
         for end in 0..bytes.len() {
             let _ = Registry::new().register(&bytes[..end]);
         }

@@ -64,10 +64,7 @@ fn fields_of_proto2() {
     assert!(!m.required_unmarked && !m.map_entry);
     let field = |name| m.by_name(name).unwrap();
     let sub = |name| &*set.message(field(name).sub).unwrap().name;
-    assert_eq!(
-        (sub("part"), sub("parts"), sub("self"), sub("by_name")),
-        ("M.Part", "M.Parts", "M", "M.ByNameEntry")
-    );
+    assert_eq!((sub("part"), sub("parts"), sub("self"), sub("by_name")), ("M.Part", "M.Parts", "M", "M.ByNameEntry"));
     assert_eq!(&*set.enumeration(field("e").sub).unwrap().name, "M.E");
 
     let entry = message(set, "M.ByNameEntry");
@@ -197,10 +194,7 @@ fn enums() {
     assert_eq!(e.names.iter().map(|n| &**n).collect::<Vec<_>>(), ["MINUS", "TWO", "FAR"]);
     assert_eq!((e.first, e.closed), (2, true));
     assert_eq!((e.number("ZWEI"), e.number("TWO"), e.number("DREI")), (Some(2), Some(2), None));
-    assert_eq!(
-        (e.name(2), e.name(-1), e.name(2147483647), e.name(3)),
-        (Some("TWO"), Some("MINUS"), Some("FAR"), None)
-    );
+    assert_eq!((e.name(2), e.name(-1), e.name(2147483647), e.name(3)), (Some("TWO"), Some("MINUS"), Some("FAR"), None));
     assert_eq!(e.values().count(), 4);
 }
 
@@ -214,10 +208,7 @@ fn bits_go_to_those_that_need_them_most() {
     let r = registry(&source);
     let m = message(r.set(), "M");
     let bit = |name: &str| m.by_name(name).unwrap().bit;
-    assert_eq!(
-        (bit("need"), bit("a"), bit("b"), bit("list1"), bit("list40"), bit("sub")),
-        (0, 1, 2, 3, 42, 43)
-    );
+    assert_eq!((bit("need"), bit("a"), bit("b"), bit("list1"), bit("list40"), bit("sub")), (0, 1, 2, 3, 42, 43));
     assert_eq!((bit("plain1"), bit("plain20"), bit("plain21")), (44, 63, FieldPlan::NO_BIT));
     assert_eq!(m.by_name("plain21").unwrap().mask(), 0);
     assert_eq!((m.required, m.required_unmarked), (1, false));
@@ -260,8 +251,6 @@ fn every_field_is_found_by_number_and_name() {
 
 #[test]
 fn message_sets_have_no_fields() {
-    let r = registry(
-        "syntax = \"proto2\"; message M { option message_set_wire_format = true; extensions 4 to max; }",
-    );
+    let r = registry("syntax = \"proto2\"; message M { option message_set_wire_format = true; extensions 4 to max; }");
     assert_eq!(message(r.set(), "M").fields.len(), 0);
 }

@@ -60,10 +60,7 @@ fn equal_content_changes_nothing_and_other_content_is_an_error() {
     // Within one set too.
     let twice = [bytes.clone(), bytes.clone()].concat();
     assert_eq!(Registry::new().register(&twice), Ok(true));
-    assert_eq!(
-        error(&mut Registry::new(), &[bytes, other].concat()),
-        "b.proto: already registered with other content"
-    );
+    assert_eq!(error(&mut Registry::new(), &[bytes, other].concat()), "b.proto: already registered with other content");
 }
 
 #[test]
@@ -71,17 +68,12 @@ fn positions_and_plans_stay() {
     let mut registry = Registry::new();
     registry.register(&compile(&[("b.proto", B)])).unwrap();
     let before: Arc<Set> = registry.set().clone();
-    registry
-        .register(&compile(&[("x.proto", "syntax = \"proto3\"; message New {} enum N { Z = 0; }")]))
-        .unwrap();
+    registry.register(&compile(&[("x.proto", "syntax = \"proto3\"; message New {} enum N { Z = 0; }")])).unwrap();
     let after = registry.set();
     assert!(before.find_message("New").is_none() && after.find_message("New").is_some());
     assert!(before.messages.iter().zip(&after.messages).all(|(a, b)| Arc::ptr_eq(a, b)));
     assert!(before.enums.iter().zip(&after.enums).all(|(a, b)| Arc::ptr_eq(a, b)));
-    assert_eq!(
-        (after.messages.len(), after.enums.len()),
-        (before.messages.len() + 1, before.enums.len() + 1)
-    );
+    assert_eq!((after.messages.len(), after.enums.len()), (before.messages.len() + 1, before.enums.len() + 1));
 }
 
 #[test]
@@ -142,8 +134,7 @@ fn json_names_of_proto2_and_letter_case_may_clash() {
         let mut bare = file("syntax = \"proto2\"; message M { optional int32 a = 1; optional int32 b = 2; }");
         bare.syntax = text.contains("proto3").then(|| "proto3".into());
         bare.message_type[0].field[0].name = Some("foo_bar".into());
-        bare.message_type[0].field[1].name =
-            Some(if text.contains("fooBar") { "fooBar" } else { "foobar" }.into());
+        bare.message_type[0].field[1].name = Some(if text.contains("fooBar") { "fooBar" } else { "foobar" }.into());
         assert_eq!(Registry::new().register(&bare.encode_to_vec()), Ok(true), "{text}");
     }
 }
@@ -198,8 +189,7 @@ fn forest(n: usize) -> FileDescriptorSet {
             for m in 0..10 {
                 let mut message = message.clone();
                 message.name = Some(format!("M{m}"));
-                message.field[20].type_name =
-                    Some(format!(".p{}.M{}", if i > 0 { (i - 1) / 2 } else { 0 }, m));
+                message.field[20].type_name = Some(format!(".p{}.M{}", if i > 0 { (i - 1) / 2 } else { 0 }, m));
                 message.field[21].type_name = Some(format!(".p{i}.M{m}.MapEntry"));
                 file.message_type.push(message);
             }

@@ -1,0 +1,506 @@
+//! Absent fields: the metatables that give their defaults, and the functions about them.
+//!
+//! A type has two metatables. Tables that were decoded have one; tables that reading an absent
+//! message made have the other, which marks them: while such a table has no key but other such
+//! tables and empty lists and maps, it counts as absent. Both hold the type's *shapes*, which say
+//! what to make for an absent field: [`LIST`], [`MAP`], or the index of a message type.
+//!
+//! Metatables outlive the set of types they were made for, so all that they need hangs on them:
+//! `metas` is a table with the same first pins as the table of pins, and above them a pair of
+//! metatables for each type and variant of the rules.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use super::Bindings;
+use super::bindings::{BoundMessage, FIRST_FREE_PIN, Metas, PIN_ARRAY, PIN_MAP, PIN_METAS, PIN_SET};
+use super::rules::{Defaults, Rules};
+use crate::schema::{self, FieldPlan, Flags, MessagePlan, Op, Set};
+use crate::vm::api::*;
+use crate::vm::{Pins, is_empty, pop, push_decimal, push_int, push_uint, raw_get_str, raw_set_str, upvalue};
+
+const LIST: Int = -1;
+const MAP: Int = -2;
+
+const SHAPES_KEY: &str = "protobuf.shapes";
+const TYPE_KEY: &str = "protobuf.type";
+const FRESH_KEY: &str = "protobuf.fresh";
+
+/// Slots that one level of the walks below needs.
+const LEVEL: c_int = 12;
+/// Walks go no deeper: no message can be encoded beyond.
+const DEEPEST: u32 = 1000;
+
+/// The metatables of `m` under `rules`, made if they are not. May raise.
+///
+/// # Safety
+/// The table of pins, [`LEVEL`] free slots.
+#[cold]
+#[inline(never)]
+pub unsafe fn metas(l: *mut lua_State, pins: Pins, b: &Bindings, m: &MessagePlan, bound: &BoundMessage, rules: &Rules) {
+    // SAFETY: as the caller promises; the pins are absolute or pseudo-indexes after the pushes.
+    unsafe {
+        lua_rawgeti(l, pins.table, PIN_METAS);
+        let metas = lua_gettop(l);
+        lua_rawgeti(l, pins.table, PIN_SET);
+        push_pair(l, metas, metas + 1, &b.set, m, rules.variant());
+        lua_rawgeti(l, -1, 1);
+        let decoded = lua_topointer(l, -1) as usize;
+        let decoded_pin = b.take_pins(1);
+        lua_rawseti(l, pins.table, decoded_pin);
+        lua_settop(l, metas - 1);
+        bound.metas(rules).set(Metas { decoded_pin, decoded });
+    }
+}
+
+/// Pushes the pair of metatables of `m`: `{decoded, fresh}`.
+///
+/// # Safety
+/// The table of metatables at `metas`, the owner of `set` at `owner`, [`LEVEL`] free slots.
+unsafe fn push_pair(l: *mut lua_State, metas: c_int, owner: c_int, set: &Set, m: &MessagePlan, variant: i64) {
+    // SAFETY: as the caller promises; the stack is drawn beside the steps.
+    unsafe {
+        let key = FIRST_FREE_PIN + (m.id as i64 * 4 + variant) as Slot;
+        lua_rawgeti(l, metas, key);
+        if lua_type(l, -1) == LUA_TTABLE {
+            return;
+        }
+        pop(l, 1);
+        lua_createtable(l, 2, 0); // pair
+        let pair = lua_gettop(l);
+        lua_createtable(l, 0, m.fields.len() as c_int); // pair defaults
+        lua_createtable(l, 0, 0); // pair defaults shapes
+        let mut any_shape = false;
+        for ((f, name), default) in m.fields.iter().zip(&m.names).zip(&m.defaults) {
+            let shape = match f.op {
+                _ if f.flags.has(Flags::ONEOF) => continue,
+                Op::Map => MAP,
+                _ if f.repeated() => LIST,
+                Op::Message | Op::Group => f.sub as Int,
+                _ => {
+                    push_default(l, f, default, set, variant, Pins { table: metas });
+                    raw_set_str(l, pair + 1, name);
+                    continue;
+                }
+            };
+            any_shape = true;
+            lua_pushinteger(l, shape);
+            raw_set_str(l, pair + 2, name);
+        }
+        for i in 1..=2 {
+            lua_createtable(l, 0, 4);
+            push_bytes(l, m.name.as_bytes());
+            raw_set_str(l, -2, TYPE_KEY);
+            lua_pushvalue(l, pair + 2);
+            raw_set_str(l, -2, SHAPES_KEY);
+            if i == 2 {
+                lua_pushboolean(l, 1);
+                raw_set_str(l, -2, FRESH_KEY);
+            }
+            lua_pushvalue(l, pair + 1);
+            if any_shape {
+                lua_pushvalue(l, pair + 2);
+                lua_pushvalue(l, metas);
+                lua_pushvalue(l, owner);
+                lua_pushinteger(l, variant as Int);
+                lua_pushcclosure(l, absent, 5);
+            }
+            raw_set_str(l, -2, "__index");
+            lua_rawseti(l, pair, i);
+        }
+        lua_settop(l, pair);
+        lua_pushvalue(l, pair);
+        lua_rawseti(l, metas, key);
+    }
+}
+
+/// `__index` of message tables: the default of `t[k]`, which is not there. An empty table that
+/// it makes is in `t` from then on.
+///
+/// Upvalues: defaults, shapes, metas, the set's owner, the variant.
+unsafe extern "C-unwind" fn absent(l: *mut lua_State) -> c_int {
+    // SAFETY: a C function has 20 free slots, more than all that follows needs.
+    unsafe {
+        lua_settop(l, 2);
+        lua_pushvalue(l, 2);
+        lua_rawget(l, lua_upvalueindex(1));
+        if lua_type(l, -1) != LUA_TNIL || lua_type(l, 1) != LUA_TTABLE {
+            return 1;
+        }
+        lua_pushvalue(l, 2);
+        lua_rawget(l, lua_upvalueindex(2));
+        let Some(shape) = shape_at(l, -1) else { return 1 };
+        lua_settop(l, 2);
+        match shape {
+            LIST | MAP => {
+                lua_createtable(l, 0, 0);
+                lua_rawgeti(l, lua_upvalueindex(3), if shape == LIST { PIN_ARRAY } else { PIN_MAP });
+                set_or_pop_metatable(l);
+            }
+            index => {
+                let set = upvalue::<Arc<Set>>(l, 4);
+                let Some(m) = set.message(index as u32) else { return 0 };
+                let variant = to_integer(l, lua_upvalueindex(5)).unwrap_or_default();
+                push_pair(l, lua_upvalueindex(3), lua_upvalueindex(4), set, m, variant);
+                lua_createtable(l, 0, 0);
+                lua_rawgeti(l, -2, 2);
+                lua_setmetatable(l, -2);
+            }
+        }
+        lua_pushvalue(l, 2);
+        lua_pushvalue(l, -2);
+        lua_rawset(l, 1);
+        1
+    }
+}
+
+/// Sets the table on top as metatable of the one below it, or pops it if it is none.
+///
+/// # Safety
+/// Two values on the stack, the lower one a table.
+unsafe fn set_or_pop_metatable(l: *mut lua_State) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if lua_type(l, -1) == LUA_TTABLE {
+            lua_setmetatable(l, -2);
+        } else {
+            pop(l, 1);
+        }
+    }
+}
+
+/// The shape at `index`; `None` for nil.
+unsafe fn shape_at(l: *mut lua_State, index: c_int) -> Option<Int> {
+    // SAFETY: the caller has a value there.
+    unsafe { if lua_type(l, index) == LUA_TNUMBER { to_integer(l, index).map(|s| s as Int) } else { None } }
+}
+
+/// Pushes the default of the scalar `f`. May raise.
+///
+/// # Safety
+/// The table of pins, three free slots.
+pub unsafe fn push_default(
+    l: *mut lua_State,
+    f: &FieldPlan,
+    default: &schema::Default,
+    set: &Set,
+    variant: i64,
+    pins: Pins,
+) {
+    let rules = (variant >> 1 != 0, variant & 1 != 0);
+    // SAFETY: as the caller promises.
+    unsafe {
+        match default {
+            schema::Default::None => lua_pushnil(l),
+            schema::Default::Int(v) if rules.1 && is_wide(f.op) => push_decimal(l, *v as u64, true),
+            schema::Default::Uint(v) if rules.1 && is_wide(f.op) => push_decimal(l, *v, false),
+            schema::Default::Int(v) => push_int(l, *v, pins),
+            schema::Default::Uint(v) => push_uint(l, *v, pins),
+            schema::Default::Number(v) => lua_pushnumber(l, *v),
+            schema::Default::Bool(v) => lua_pushboolean(l, c_int::from(*v)),
+            schema::Default::Bytes(v) => push_bytes(l, v),
+            schema::Default::Enum(v) => match set.enumeration(f.sub).and_then(|e| e.name(*v)) {
+                Some(name) if !rules.0 => push_bytes(l, name.as_bytes()),
+                _ => lua_pushinteger(l, *v as Int),
+            },
+        }
+    }
+}
+
+/// Whether `op` has 64 bits.
+pub const fn is_wide(op: Op) -> bool {
+    matches!(op, Op::Int64 | Op::Uint64 | Op::Sint64 | Op::Fixed64 | Op::Sfixed64)
+}
+
+/// Pushes the shapes of the table at `index` if its metatable is one of ours, else nothing.
+unsafe fn push_shapes(l: *mut lua_State, index: c_int) -> bool {
+    // SAFETY: the caller has a value there and free slots; three are used.
+    unsafe {
+        if lua_getmetatable(l, index) == 0 {
+            return false;
+        }
+        raw_get_str(l, -1, SHAPES_KEY);
+        if lua_type(l, -1) != LUA_TTABLE {
+            pop(l, 2);
+            return false;
+        }
+        lua_remove(l, -2);
+        true
+    }
+}
+
+/// Whether the metatable of the table at `index` is one of ours, of this or another instance.
+///
+/// # Safety
+/// A table at `index`, an absolute one; four free slots. May raise.
+pub unsafe fn is_message_table(l: *mut lua_State, index: c_int) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let ours = push_shapes(l, index);
+        if ours {
+            pop(l, 1);
+        }
+        ours
+    }
+}
+
+/// Whether the table at `index` was made by reading and has nothing but such tables. May raise.
+///
+/// # Safety
+/// A value at `index`, an absolute one.
+#[cold]
+pub unsafe fn is_untouched(l: *mut lua_State, index: c_int) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { untouched(l, index, DEEPEST) }
+}
+
+unsafe fn untouched(l: *mut lua_State, index: c_int, depth: u32) -> bool {
+    // SAFETY: room is asked for; the stack is as found at every exit.
+    unsafe {
+        if depth == 0 || lua_checkstack(l, LEVEL) == 0 || lua_type(l, index) != LUA_TTABLE {
+            return false;
+        }
+        let top = lua_gettop(l);
+        if lua_getmetatable(l, index) == 0 {
+            return false;
+        }
+        raw_get_str(l, top + 1, FRESH_KEY);
+        raw_get_str(l, top + 1, SHAPES_KEY);
+        let mut result = lua_toboolean(l, top + 2) != 0 && lua_type(l, top + 3) == LUA_TTABLE;
+        if result {
+            lua_pushnil(l);
+            while lua_next(l, index) != 0 {
+                let value = top + 5;
+                lua_pushvalue(l, top + 4);
+                lua_rawget(l, top + 3);
+                result = lua_type(l, value) == LUA_TTABLE
+                    && match shape_at(l, -1) {
+                        Some(LIST | MAP) => is_empty(l, value),
+                        Some(_) => untouched(l, value, depth - 1),
+                        None => false,
+                    };
+                if !result {
+                    break;
+                }
+                lua_settop(l, top + 4);
+            }
+        }
+        lua_settop(l, top);
+        result
+    }
+}
+
+/// Whether the field whose name is at `key` is really set in the table at `index`. May raise.
+///
+/// # Safety
+/// A table at `index`, a value at `key`, both absolute; [`LEVEL`] free slots.
+pub unsafe fn has(l: *mut lua_State, index: c_int, key: c_int) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let top = lua_gettop(l);
+        lua_pushvalue(l, key);
+        lua_rawget(l, index);
+        let value = top + 1;
+        let mut set = lua_type(l, value) != LUA_TNIL;
+        if lua_type(l, value) == LUA_TTABLE && push_shapes(l, index) {
+            lua_pushvalue(l, key);
+            lua_rawget(l, -2);
+            set = match shape_at(l, -1) {
+                Some(LIST | MAP) => !is_empty(l, value),
+                Some(_) => !is_untouched(l, value),
+                None => true,
+            };
+        }
+        lua_settop(l, top);
+        set
+    }
+}
+
+/// Takes the empty tables that reading made out of the table at `index`, and out of the
+/// messages in it. May raise.
+///
+/// # Safety
+/// A table at `index`, an absolute one.
+pub unsafe fn extract(l: *mut lua_State, index: c_int) {
+    // SAFETY: as the caller promises.
+    unsafe { extract_level(l, index, DEEPEST) }
+}
+
+unsafe fn extract_level(l: *mut lua_State, index: c_int, depth: u32) {
+    // SAFETY: room is asked for; a field may be set to nil while it is traversed.
+    unsafe {
+        if depth == 0 || lua_checkstack(l, LEVEL) == 0 || !push_shapes(l, index) {
+            return;
+        }
+        let shapes = lua_gettop(l);
+        let (key, value) = (shapes + 1, shapes + 2);
+        lua_pushnil(l);
+        while lua_next(l, index) != 0 {
+            if lua_type(l, value) == LUA_TTABLE {
+                lua_pushvalue(l, key);
+                lua_rawget(l, shapes);
+                let shape = shape_at(l, -1);
+                let absent = match shape {
+                    Some(LIST | MAP) => is_empty(l, value),
+                    Some(_) => is_untouched(l, value),
+                    None => false,
+                };
+                if absent {
+                    lua_pushvalue(l, key);
+                    lua_pushnil(l);
+                    lua_rawset(l, index);
+                } else if matches!(shape, Some(LIST | MAP)) {
+                    lua_settop(l, value);
+                    lua_pushnil(l);
+                    while lua_next(l, value) != 0 {
+                        if lua_type(l, -1) == LUA_TTABLE {
+                            let element = lua_gettop(l);
+                            extract_level(l, element, depth - 1);
+                        }
+                        lua_settop(l, value + 1);
+                    }
+                } else {
+                    extract_level(l, value, depth - 1);
+                }
+            }
+            lua_settop(l, key);
+        }
+        lua_settop(l, shapes - 1);
+    }
+}
+
+/// Attaches defaults to the table at `at`, a message `m`, and to the messages in it, as `rules`
+/// say. May raise. Answers false if it nests too deeply.
+///
+/// # Safety
+/// A table at `at`, an absolute one; the table of pins.
+pub unsafe fn attach(l: *mut lua_State, pins: Pins, b: &Bindings, m: &MessagePlan, at: c_int, rules: &Rules) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { attach_level(l, pins, b, m, at, rules, DEEPEST) }
+}
+
+unsafe fn attach_level(
+    l: *mut lua_State,
+    pins: Pins,
+    b: &Bindings,
+    m: &MessagePlan,
+    at: c_int,
+    rules: &Rules,
+    depth: u32,
+) -> bool {
+    // SAFETY: room is asked for; each step leaves the stack as it was.
+    unsafe {
+        if depth == 0 || lua_checkstack(l, LEVEL) == 0 {
+            return false;
+        }
+        let top = lua_gettop(l);
+        let Some(bound) = b.message(l, pins, m.index) else { return true };
+        match rules.defaults {
+            Defaults::None => return true,
+            Defaults::Copy => fill(l, pins, b, m, bound, at, rules),
+            Defaults::Metatable => {
+                if lua_getmetatable(l, at) == 0 {
+                    push_decoded(l, pins, b, m, bound, rules);
+                    lua_setmetatable(l, at);
+                }
+                lua_settop(l, top);
+            }
+        }
+        for f in &m.fields {
+            let sub = match f.op {
+                Op::Message | Op::Group => b.set.message(f.sub),
+                Op::Map => b
+                    .set
+                    .message(f.sub)
+                    .and_then(|e| e.fields.get(1).filter(|v| v.op == Op::Message).and_then(|v| b.set.message(v.sub))),
+                _ => None,
+            };
+            let Some(sub) = sub else { continue };
+            lua_rawgeti(l, pins.table, bound.pin(f));
+            lua_rawget(l, at);
+            let value = top + 1;
+            if lua_type(l, value) != LUA_TTABLE {
+                // Absent, or wrong, which encode will tell.
+            } else if !f.repeated() {
+                if !attach_level(l, pins, b, sub, value, rules, depth - 1) {
+                    return false;
+                }
+            } else {
+                lua_pushnil(l);
+                while lua_next(l, value) != 0 {
+                    if lua_type(l, -1) == LUA_TTABLE && !attach_level(l, pins, b, sub, top + 3, rules, depth - 1) {
+                        return false;
+                    }
+                    lua_settop(l, top + 2);
+                }
+            }
+            lua_settop(l, top);
+        }
+        true
+    }
+}
+
+/// Pushes the metatable of decoded tables of `m`. May raise.
+///
+/// # Safety
+/// The table of pins, [`LEVEL`] free slots.
+#[inline(always)]
+pub unsafe fn push_decoded(
+    l: *mut lua_State,
+    pins: Pins,
+    b: &Bindings,
+    m: &MessagePlan,
+    bound: &BoundMessage,
+    rules: &Rules,
+) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if bound.metas(rules).get().decoded_pin == 0 {
+            metas(l, pins, b, m, bound, rules);
+        }
+        lua_rawgeti(l, pins.table, bound.metas(rules).get().decoded_pin);
+    }
+}
+
+/// Copies defaults into the table at `at`, for absent scalars, lists and maps that are neither
+/// required nor members of a oneof. May raise.
+///
+/// # Safety
+/// A table at `at`, an absolute one; the table of pins, six free slots.
+#[cold]
+pub unsafe fn fill(
+    l: *mut lua_State,
+    pins: Pins,
+    b: &Bindings,
+    m: &MessagePlan,
+    bound: &BoundMessage,
+    at: c_int,
+    rules: &Rules,
+) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        for (f, default) in m.fields.iter().zip(&m.defaults) {
+            let message = matches!(f.op, Op::Message | Op::Group) && !f.repeated();
+            if message || f.flags.has(Flags::ONEOF.with(Flags::REQUIRED)) {
+                continue;
+            }
+            lua_rawgeti(l, pins.table, bound.pin(f));
+            lua_pushvalue(l, -1);
+            lua_rawget(l, at);
+            let there = lua_type(l, -1) != LUA_TNIL;
+            pop(l, 1);
+            if there {
+                pop(l, 1);
+                continue;
+            }
+            if f.repeated() {
+                lua_createtable(l, 0, 0);
+                lua_rawgeti(l, pins.table, if f.op == Op::Map { PIN_MAP } else { PIN_ARRAY });
+                set_or_pop_metatable(l);
+            } else {
+                push_default(l, f, default, &b.set, rules.variant(), pins);
+            }
+            lua_rawset(l, at);
+        }
+    }
+}

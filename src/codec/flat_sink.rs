@@ -1,0 +1,307 @@
+//! The flat form, decoding: events to values on the stack, one for each name of a pattern.
+//!
+//! Values mostly come in the order of the pattern and are pushed where they belong. One that
+//! comes late is put in its place; one that comes early is preceded by the defaults of those
+//! before it. Above the values stands at most an open list or map with a key and a value.
+
+use std::ffi::c_int;
+
+use super::bindings::{PIN_ARRAY, PIN_MAP};
+use super::defaults::{is_wide, push_default};
+use super::rules::Rules;
+use crate::kernel::{Sink, Value};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Pattern};
+use crate::vm::api::*;
+use crate::vm::{Pins, push_decimal, push_int, push_key, push_uint};
+
+/// Pushes the values of a pattern.
+pub struct FlatSink<'a> {
+    /// The state. The pattern's values and ten more have room on its stack.
+    pub l: *mut lua_State,
+    /// The table of pins.
+    pub pins: Pins,
+    /// What is asked for.
+    pub pattern: &'a Pattern,
+    /// How values are given; enums are numbers all the same.
+    pub rules: Rules,
+    /// Stack index of the first value.
+    pub base: c_int,
+    /// How many values are pushed.
+    pub next: u16,
+    /// The open list or map is where it belongs.
+    pub in_place: bool,
+}
+
+impl FlatSink<'_> {
+    #[inline(always)]
+    fn push(&self, f: &FieldPlan, value: Value) {
+        // SAFETY: there is room, see `l`.
+        unsafe {
+            match value {
+                Value::Int(v) if self.rules.int64_string && is_wide(f.op) => push_decimal(self.l, v as u64, true),
+                Value::Uint(v) if self.rules.int64_string => push_decimal(self.l, v, false),
+                Value::Int(v) => push_int(self.l, v, self.pins),
+                Value::Uint(v) => push_uint(self.l, v, self.pins),
+                Value::Number(v) => lua_pushnumber(self.l, v),
+                Value::Bool(v) => lua_pushboolean(self.l, c_int::from(v)),
+                Value::Enum(v) => lua_pushinteger(self.l, v as Int),
+            }
+        }
+    }
+
+    /// Pushes defaults until the value of `slot` is the next.
+    #[cold]
+    #[inline(never)]
+    pub fn fill(&mut self, slot: u16) {
+        while self.next < slot {
+            let position = self.pattern.slots.get(usize::from(self.next)).map_or(usize::MAX, |i| usize::from(*i));
+            let plan = &self.pattern.plan;
+            // SAFETY: there is room, see `l`.
+            unsafe {
+                match (plan.fields.get(position), plan.defaults.get(position)) {
+                    (Some(f), _) if f.repeated() => {
+                        lua_createtable(self.l, 0, 0);
+                        self.set_metatable(f);
+                    }
+                    (Some(f), Some(default)) if !f.flags.has(Flags::ONEOF) => {
+                        // Enums are numbers in the flat form.
+                        let variant = self.rules.variant() | 2;
+                        push_default(self.l, f, default, &self.pattern.set, variant, self.pins);
+                    }
+                    _ => lua_pushnil(self.l),
+                }
+            }
+            self.next += 1;
+        }
+    }
+
+    /// The place of `f` is the next one, as far as it has not passed.
+    #[inline(always)]
+    fn reach(&mut self, f: &FieldPlan) -> bool {
+        if f.slot > self.next {
+            self.fill(f.slot);
+        }
+        let here = f.slot == self.next;
+        self.next += u16::from(here);
+        here
+    }
+
+    /// Moves the value on top into its place, which lies below.
+    #[cold]
+    #[inline(never)]
+    fn place(&self, f: &FieldPlan) {
+        // SAFETY: the place is below the top.
+        unsafe { lua_replace(self.l, self.base + c_int::from(f.slot)) };
+    }
+
+    fn at(&self, f: &FieldPlan) -> Option<c_int> {
+        (f.slot < self.next).then(|| self.base + c_int::from(f.slot))
+    }
+
+    #[inline(always)]
+    fn set_metatable(&self, f: &FieldPlan) {
+        let (wanted, pin) = match f.op {
+            Op::Map => (self.rules.map_metatable, PIN_MAP),
+            _ => (self.rules.array_metatable, PIN_ARRAY),
+        };
+        if wanted {
+            // SAFETY: a new table is on top; there is room, see `l`.
+            unsafe {
+                lua_rawgeti(self.l, self.pins.table, pin);
+                lua_setmetatable(self.l, -2);
+            }
+        }
+    }
+
+    /// Pushes `{bytes, length}`; `before` is the index of such a table whose bytes come first, or 0.
+    fn push_message(&self, raw: &[u8], before: c_int) -> usize {
+        let l = self.l;
+        // SAFETY: there is room, see `l`; the joined string is made by Lua.
+        unsafe {
+            lua_createtable(l, 2, 0);
+            if before == 0 {
+                push_bytes(l, raw);
+            } else {
+                lua_rawgeti(l, before, 1);
+                push_bytes(l, raw);
+                lua_concat(l, 2);
+            }
+            let mut n = 0;
+            lua_tolstring(l, -1, &mut n);
+            lua_rawseti(l, -2, 1);
+            lua_pushinteger(l, n as Int);
+            lua_rawseti(l, -2, 2);
+            n
+        }
+    }
+}
+
+impl Sink for FlatSink<'_> {
+    type Frame = ();
+    const NESTED: bool = false;
+
+    fn open(&mut self, _: &MessagePlan) -> Option<()> {
+        Some(())
+    }
+    fn reopen(&mut self, (): (), _: &FieldPlan, _: &MessagePlan) -> Option<()> {
+        None
+    }
+    #[inline(always)]
+    fn close(&mut self, (): (), _: &MessagePlan, _: u32, _: &[u8]) -> usize {
+        0
+    }
+    fn unknown(&mut self, (): (), _: &[u8]) {}
+    fn key(&mut self, (): (), _: &FieldPlan) {}
+    fn store(&mut self, (): (), _: &FieldPlan) {}
+
+    #[cold]
+    fn has(&mut self, (): (), field: &FieldPlan) -> bool {
+        // SAFETY: the place is below the top.
+        self.at(field).is_some_and(|at| unsafe { lua_type(self.l, at) } != LUA_TNIL)
+    }
+
+    #[cold]
+    fn unset(&mut self, (): (), field: &FieldPlan) {
+        if let Some(at) = self.at(field) {
+            // SAFETY: the place is below the top.
+            unsafe {
+                lua_pushnil(self.l);
+                lua_replace(self.l, at);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, (): (), field: &FieldPlan, value: Value) {
+        let here = self.reach(field);
+        self.push(field, value);
+        if !here {
+            self.place(field);
+        }
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self, (): (), field: &FieldPlan, bytes: &[u8]) {
+        let here = self.reach(field);
+        // SAFETY: there is room, see `l`; the input stays on the stack.
+        unsafe { push_bytes(self.l, bytes) };
+        if !here {
+            self.place(field);
+        }
+    }
+
+    fn message(&mut self, (): (), field: &FieldPlan, raw: &[u8], again: bool) -> usize {
+        let before = if again { self.at(field).unwrap_or(0) } else { 0 };
+        let here = self.reach(field);
+        let n = self.push_message(raw, before);
+        if !here {
+            self.place(field);
+        }
+        n
+    }
+
+    fn begin_list(&mut self, (): (), field: &FieldPlan, n: usize) {
+        self.in_place = self.reach(field);
+        // SAFETY: there is room, see `l`. The kernel has charged the budget for `n` elements.
+        unsafe { lua_createtable(self.l, c_int::try_from(n).unwrap_or(c_int::MAX), 0) };
+        self.set_metatable(field);
+    }
+
+    #[cold]
+    fn reopen_list(&mut self, (): (), field: &FieldPlan) -> u64 {
+        self.in_place = false;
+        // SAFETY: the list is in its place.
+        unsafe {
+            lua_pushvalue(self.l, self.base + c_int::from(field.slot));
+            raw_len(self.l, -1) as u64
+        }
+    }
+
+    fn end_list(&mut self, (): (), field: &FieldPlan, _: u64) {
+        if !self.in_place {
+            self.place(field);
+        }
+    }
+
+    #[inline(always)]
+    fn element(&mut self, field: &FieldPlan, index: u64, value: Value) {
+        self.push(field, value);
+        self.store_element(index);
+    }
+
+    #[inline(always)]
+    fn element_bytes(&mut self, _: &FieldPlan, index: u64, bytes: &[u8]) {
+        // SAFETY: there is room, see `l`.
+        unsafe { push_bytes(self.l, bytes) };
+        self.store_element(index);
+    }
+
+    fn element_message(&mut self, _: &FieldPlan, index: u64, raw: &[u8]) {
+        self.push_message(raw, 0);
+        self.store_element(index);
+    }
+
+    #[inline(always)]
+    fn store_element(&mut self, index: u64) {
+        // SAFETY: list and element are on top.
+        unsafe { lua_rawseti(self.l, -2, index as Slot) };
+    }
+
+    fn begin_map(&mut self, (): (), field: &FieldPlan, n: usize, again: bool) {
+        if again {
+            self.reopen_list((), field);
+            return;
+        }
+        self.in_place = self.reach(field);
+        // SAFETY: there is room, see `l`. The kernel has charged the budget for `n` entries.
+        unsafe { lua_createtable(self.l, 0, c_int::try_from(n).unwrap_or(c_int::MAX)) };
+        self.set_metatable(field);
+    }
+
+    fn end_map(&mut self, (): (), field: &FieldPlan) {
+        self.end_list((), field, 0);
+    }
+
+    fn map_key(&mut self, field: &FieldPlan, value: Value) {
+        // SAFETY: there is room, see `l`.
+        unsafe {
+            match value {
+                Value::Int(v) if is_wide(field.op) && !self.rules.int64_string => push_key(self.l, v as u64, true),
+                Value::Uint(v) if !self.rules.int64_string => push_key(self.l, v, false),
+                other => self.push(field, other),
+            }
+        }
+    }
+
+    fn map_key_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
+        // SAFETY: there is room, see `l`.
+        unsafe { push_bytes(self.l, bytes) };
+    }
+
+    fn map_value(&mut self, field: &FieldPlan, value: Value) {
+        self.push(field, value);
+    }
+
+    fn map_value_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
+        // SAFETY: there is room, see `l`.
+        unsafe { push_bytes(self.l, bytes) };
+    }
+
+    fn map_value_message(&mut self, _: &FieldPlan, raw: &[u8], again: bool) -> usize {
+        if !again {
+            return self.push_message(raw, 0);
+        }
+        // SAFETY: the value that is continued is on top.
+        unsafe {
+            let before = lua_gettop(self.l);
+            let n = self.push_message(raw, before);
+            lua_replace(self.l, before);
+            n
+        }
+    }
+
+    fn store_entry(&mut self) {
+        // SAFETY: map, key, value are on top.
+        unsafe { lua_rawset(self.l, -3) };
+    }
+}

@@ -1,0 +1,237 @@
+//! The forms in which a map is given: a table by key, in the order of traversal or of its keys,
+//! or pbc's list of `{key =, value =}`.
+//!
+//! Stack above a map's `begin`: by key, `key value`; sorted, `keys position key value`; as a
+//! list, `position entry key value`.
+
+use std::cmp::Ordering;
+use std::ffi::c_int;
+
+use super::source::{List, Result, StackSource};
+use crate::schema::{MessagePlan, Op};
+use crate::vm::api::*;
+use crate::vm::{pop, raw_get_str, string_at};
+
+/// How the entries come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As they are.
+    Raw,
+    /// By key, the last first.
+    Sorted,
+    /// From a list of entries, the last first.
+    Entries,
+}
+
+/// Opens the plain table at `at`, a map with entries of type `entry`.
+pub(super) fn open(src: &mut StackSource, at: c_int, entry: &MessagePlan) -> Result<List> {
+    let l = src.l;
+    let begin = src.top;
+    // SAFETY: the source made room for ten values and more.
+    unsafe {
+        let n = raw_len(l, at);
+        if n > 0 && is_list_of_entries(src, at, n, entry) {
+            lua_pushinteger(l, n as Int + 1);
+            src.top = begin + 1;
+            return Ok(List { at, begin, count: n as u64, form: Form::Entries });
+        }
+        if src.rules.sort_map {
+            let count = sort_keys(l, at);
+            lua_pushinteger(l, count as Int + 1);
+            src.top = begin + 2;
+            return Ok(List { at, begin, count, form: Form::Sorted });
+        }
+    }
+    Ok(List { at, begin, count: 0, form: Form::Raw })
+}
+
+/// The next entry of `map`.
+#[allow(clippy::type_complexity)]
+pub(super) fn next(src: &mut StackSource, map: List) -> Result<Option<(Option<c_int>, Option<c_int>)>> {
+    let l = src.l;
+    let begin = map.begin;
+    // SAFETY: the stack above `begin` is as drawn above.
+    unsafe {
+        match map.form {
+            Form::Raw => {
+                if src.top == begin {
+                    lua_pushnil(l);
+                } else {
+                    lua_settop(l, begin + 1);
+                }
+                if lua_next(l, map.at) == 0 {
+                    src.top = begin;
+                    return Ok(None);
+                }
+                src.top = begin + 2;
+                Ok(Some((Some(begin + 1), Some(begin + 2))))
+            }
+            Form::Sorted => {
+                let Some(position) = step(l, begin + 2) else { return Ok(None) };
+                lua_rawgeti(l, begin + 1, position);
+                lua_pushvalue(l, -1);
+                lua_rawget(l, map.at);
+                src.top = begin + 4;
+                Ok(Some((Some(begin + 3), Some(begin + 4))))
+            }
+            Form::Entries => {
+                let Some(position) = step(l, begin + 1) else { return Ok(None) };
+                lua_rawgeti(l, map.at, position);
+                raw_get_str(l, begin + 2, "key");
+                raw_get_str(l, begin + 2, "value");
+                src.top = begin + 4;
+                let there = |at| (lua_type(l, at) != LUA_TNIL).then_some(at);
+                Ok(Some((there(begin + 3), there(begin + 4))))
+            }
+        }
+    }
+}
+
+/// Cuts the stack to the position at `at` and counts it down; `None` when it was the first.
+unsafe fn step(l: *mut lua_State, at: c_int) -> Option<Slot> {
+    // SAFETY: the caller put a position there.
+    unsafe {
+        let position = to_integer(l, at).unwrap_or_default() - 1;
+        lua_settop(l, at - 1);
+        lua_pushinteger(l, position as Int);
+        (position > 0).then_some(position as Slot)
+    }
+}
+
+/// Whether the table at `at` is pbc's list form: every element has only the keys `key` and
+/// `value`, and it cannot be meant as a map from numbers.
+unsafe fn is_list_of_entries(src: &StackSource, at: c_int, n: usize, entry: &MessagePlan) -> bool {
+    let l = src.l;
+    let [key, value] = &*entry.fields else { return false };
+    let by_number = !matches!(key.op, Op::String | Op::Bool);
+    if by_number
+        && value.op == Op::Message
+        && src.bindings.set.message(value.sub).is_some_and(|m| ["key", "value"].iter().any(|k| m.by_name(k).is_some()))
+    {
+        return false;
+    }
+    let top = src.top;
+    let mut any = false;
+    let mut count = 0;
+    // SAFETY: the source made room; the stack is cut back.
+    unsafe {
+        lua_pushnil(l);
+        let mut all = true;
+        while all && lua_next(l, at) != 0 {
+            count += 1;
+            let element = top + 2;
+            all = lua_type(l, element) == LUA_TTABLE;
+            if all {
+                lua_pushnil(l);
+                while lua_next(l, element) != 0 {
+                    any = true;
+                    all = matches!(string_at(l, element + 1), Some(b"key" | b"value"));
+                    if !all {
+                        break;
+                    }
+                    pop(l, 1);
+                }
+            }
+            if all {
+                lua_settop(l, top + 1);
+            }
+        }
+        lua_settop(l, top);
+        // Of nothing but empty tables, numbers keep the meaning of keys.
+        all && count == n && (any || !by_number)
+    }
+}
+
+enum Key<'a> {
+    Bool(bool),
+    Int(i64),
+    Number(f64),
+    String(&'a [u8]),
+    Other,
+}
+
+impl Key<'_> {
+    unsafe fn at<'a>(l: *mut lua_State, index: c_int) -> Key<'a> {
+        // SAFETY: the type is checked; the string stays in its table.
+        unsafe {
+            match lua_type(l, index) {
+                LUA_TBOOLEAN => Key::Bool(lua_toboolean(l, index) != 0),
+                LUA_TNUMBER => match (to_integer(l, index), to_number(l, index)) {
+                    (Some(v), _) => Key::Int(v),
+                    (None, v) => Key::Number(v.unwrap_or_default()),
+                },
+                LUA_TSTRING => Key::String(string_at(l, index).unwrap_or_default()),
+                _ => Key::Other,
+            }
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Key::Bool(_) => 0,
+            Key::Int(_) => 1,
+            Key::Number(_) => 2,
+            Key::String(_) => 3,
+            Key::Other => 4,
+        }
+    }
+
+    fn order(&self, other: &Key) -> Ordering {
+        match (self, other) {
+            (Key::Bool(a), Key::Bool(b)) => a.cmp(b),
+            (Key::Int(a), Key::Int(b)) => a.cmp(b),
+            (Key::Number(a), Key::Number(b)) => a.total_cmp(b),
+            (Key::String(a), Key::String(b)) => a.cmp(b),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+/// Pushes a list of the keys of the table at `at`, sorted; answers how many.
+unsafe fn sort_keys(l: *mut lua_State, at: c_int) -> u64 {
+    // SAFETY: the source made room. All tables are made before the vectors, which no raising
+    // call can then jump over: reading and writing slots that exist raises nothing.
+    unsafe {
+        let top = lua_gettop(l);
+        let mut count: Slot = 0;
+        lua_pushnil(l);
+        while lua_next(l, at) != 0 {
+            pop(l, 1);
+            count += 1;
+        }
+        lua_createtable(l, count as c_int, 0);
+        lua_createtable(l, count as c_int, 0);
+        let (sorted, found) = (top + 1, top + 2);
+        lua_pushnil(l);
+        let mut i = 0;
+        while lua_next(l, at) != 0 {
+            pop(l, 1);
+            i += 1;
+            lua_pushvalue(l, -1);
+            lua_rawseti(l, sorted, i);
+            lua_pushvalue(l, -1);
+            lua_rawseti(l, found, i);
+        }
+        permute(l, found, sorted, count);
+        lua_settop(l, sorted);
+        count as u64
+    }
+}
+
+#[inline(never)]
+unsafe fn permute(l: *mut lua_State, found: c_int, sorted: c_int, count: Slot) {
+    // SAFETY: see `sort_keys`.
+    unsafe {
+        let mut keys: Vec<(Key, Slot)> = Vec::with_capacity(count as usize);
+        for i in 1..=count {
+            lua_rawgeti(l, found, i);
+            keys.push((Key::at(l, -1), i));
+            pop(l, 1);
+        }
+        keys.sort_by(|a, b| a.0.order(&b.0));
+        for (to, (_, from)) in keys.iter().enumerate() {
+            lua_rawgeti(l, found, *from);
+            lua_rawseti(l, sorted, to as Slot + 1);
+        }
+    }
+}

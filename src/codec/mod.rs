@@ -1,0 +1,24 @@
+//! Events to Lua values and Lua values to events: the sinks and sources of the table form
+//! and of the flat form.
+//!
+//! What stands on the Lua stack while the kernel runs is described where each type is.
+
+mod bindings;
+mod defaults;
+mod flat_sink;
+mod map_form;
+mod proxy;
+mod rules;
+mod show;
+mod source;
+mod table_sink;
+
+pub use bindings::{
+    Bindings, FIRST_FREE_PIN, PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY,
+};
+pub use defaults::{attach, extract, has};
+pub use flat_sink::FlatSink;
+pub use rules::{Defaults, Rules};
+pub use show::Shown;
+pub use source::{Origin, StackSource};
+pub use table_sink::TableSink;

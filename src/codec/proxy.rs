@@ -1,0 +1,171 @@
+//! Tables that are read through metamethods, on every Lua: messages and maps with `__pairs`,
+//! lists with `__index` or `__len`. They are copied to plain tables, which are then encoded.
+//!
+//! The program's functions run in protected mode, so that no error leaves through the kernel.
+
+use std::ffi::c_int;
+
+use super::bindings::{PIN_ARRAY, PIN_MAP};
+use super::defaults::is_message_table;
+use super::source::{Result, StackSource};
+use crate::error::EncodeError;
+use crate::vm::api::*;
+use crate::vm::{pop, raw_get_str};
+
+/// A list without `__len` may have no end.
+const LONGEST: i64 = 1 << 26;
+
+/// The index of a plain table with what the table at `at` shows: itself, or a copy at the new top.
+#[cold]
+#[inline(never)]
+pub(super) fn resolve(src: &mut StackSource, at: c_int, list: bool) -> Result<c_int> {
+    let l = src.l;
+    // SAFETY: the source made room; `at` is a table with a metatable.
+    unsafe {
+        if lua_checkstack(l, 16) == 0 {
+            return Err(src.fail(format_args!("stack overflow")));
+        }
+        let base = src.top;
+        lua_getmetatable(l, at);
+        for pin in [PIN_ARRAY, PIN_MAP] {
+            lua_rawgeti(l, src.pins.table, pin);
+            if lua_rawequal(l, -1, base + 1) != 0 {
+                lua_settop(l, base);
+                return Ok(at);
+            }
+            pop(l, 1);
+        }
+        if is_message_table(l, at) {
+            lua_settop(l, base);
+            return Ok(at);
+        }
+        let copied = if list { copy_list(src, at, base)? } else { copy_pairs(src, at, base)? };
+        if !copied {
+            lua_settop(l, base);
+            return Ok(at);
+        }
+        // The copy stands below what its making left.
+        lua_replace(l, base + 1);
+        lua_settop(l, base + 1);
+        src.top = base + 1;
+        Ok(base + 1)
+    }
+}
+
+fn raised<T>(status: c_int) -> Option<Result<T>> {
+    (status != 0).then_some(Err(EncodeError::Raised))
+}
+
+/// Leaves the copy on top. The metatable is at `base + 1`.
+unsafe fn copy_pairs(src: &mut StackSource, at: c_int, base: c_int) -> Result<bool> {
+    let l = src.l;
+    // SAFETY: `resolve` made room; the stack above `base + 1`: copy, next, state, control, then a call.
+    unsafe {
+        raw_get_str(l, base + 1, "__pairs");
+        if lua_type(l, -1) == LUA_TNIL {
+            return Ok(false);
+        }
+        lua_createtable(l, 0, 0);
+        lua_insert(l, -2);
+        lua_pushvalue(l, at);
+        if let Some(error) = raised(lua_pcall(l, 1, 3, 0)) {
+            return error;
+        }
+        let copy = base + 2;
+        loop {
+            lua_settop(l, copy + 3);
+            for i in 1..=3 {
+                lua_pushvalue(l, copy + i);
+            }
+            if let Some(error) = raised(lua_pcall(l, 2, 2, 0)) {
+                return error;
+            }
+            let (key, value) = (copy + 4, copy + 5);
+            if lua_type(l, key) == LUA_TNIL {
+                break;
+            }
+            if lua_rawequal(l, key, key) == 0 {
+                return Err(src.fail(format_args!("key is NaN")));
+            }
+            lua_pushvalue(l, key);
+            lua_replace(l, copy + 3);
+            lua_pushvalue(l, key);
+            lua_pushvalue(l, value);
+            lua_rawset(l, copy);
+        }
+        lua_pushvalue(l, copy);
+        Ok(true)
+    }
+}
+
+unsafe extern "C-unwind" fn length_of(l: *mut lua_State) -> c_int {
+    // SAFETY: called by `copy_list` with the metamethod and the table.
+    unsafe {
+        lua_call(l, 1, 1);
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn index_of(l: *mut lua_State) -> c_int {
+    // SAFETY: called by `copy_list` with a table and a key.
+    unsafe {
+        lua_gettable(l, 1);
+        1
+    }
+}
+
+/// Leaves the copy on top. The metatable is at `base + 1`.
+unsafe fn copy_list(src: &mut StackSource, at: c_int, base: c_int) -> Result<bool> {
+    let l = src.l;
+    // SAFETY: `resolve` made room.
+    unsafe {
+        raw_get_str(l, base + 1, "__index");
+        raw_get_str(l, base + 1, "__len");
+        let with_length = lua_type(l, base + 3) != LUA_TNIL;
+        if lua_type(l, base + 2) == LUA_TNIL && !with_length {
+            return Ok(false);
+        }
+        let mut count = raw_len(l, at) as i64;
+        let mut known = count > 0;
+        if with_length {
+            lua_pushcclosure(l, length_of, 0);
+            lua_pushvalue(l, base + 3);
+            lua_pushvalue(l, at);
+            if let Some(error) = raised(lua_pcall(l, 2, 1, 0)) {
+                return error;
+            }
+            let length = if lua_type(l, -1) == LUA_TNUMBER { to_integer(l, -1) } else { None };
+            let Some(length) = length.filter(|n| (0..=LONGEST).contains(n)) else {
+                return Err(src.fail(format_args!("list whose __len gives no length")));
+            };
+            count = length;
+            known = true;
+        }
+        lua_settop(l, base + 1);
+        lua_createtable(l, 0, 0);
+        let copy = base + 2;
+        let mut i = 0;
+        while !known || i < count {
+            i += 1;
+            if i > LONGEST {
+                return Err(src.fail(format_args!("list without end")));
+            }
+            lua_pushcclosure(l, index_of, 0);
+            lua_pushvalue(l, at);
+            lua_pushinteger(l, i as Int);
+            if let Some(error) = raised(lua_pcall(l, 2, 1, 0)) {
+                return error;
+            }
+            if lua_type(l, -1) == LUA_TNIL {
+                if !known {
+                    pop(l, 1);
+                    break;
+                }
+                return Err(src.fail(format_args!("list with a hole at index {i}")));
+            }
+            lua_rawseti(l, copy, i as Slot);
+        }
+        lua_pushvalue(l, copy);
+        Ok(true)
+    }
+}

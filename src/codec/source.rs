@@ -1,0 +1,574 @@
+//! Encoding: Lua values to the answers of a [`Source`], for the table form and the flat form.
+//!
+//! An open message keeps its keys and values on the stack, above `begin`: `key value key value
+//! ...`, and everything that its fields need stands above them. The values of the flat form are
+//! the arguments. The source tracks the top itself, for asking Lua is a call.
+
+use std::ffi::c_int;
+
+use super::bindings::{Bindings, BoundMessage, PIN_UNKNOWN};
+use super::defaults::is_untouched;
+use super::map_form::{self, Form};
+use super::proxy;
+use super::rules::Rules;
+use super::show::{Shown, title};
+use crate::error::{EncodeError, Index, Trace, quoted};
+use crate::kernel::{Fields, Nested, Source};
+use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, nearest};
+use crate::vm::api::*;
+use crate::vm::{NotWhole, Pins, pop, string_address, string_at, to_int, to_uint};
+
+pub(super) type Result<T> = std::result::Result<T, EncodeError>;
+
+/// Elements of a list that are fetched before the stack is cut back.
+const BATCH: u64 = 16;
+/// Slots for what one message needs besides its keys and values.
+const LEVEL: c_int = 24 + BATCH as c_int;
+
+/// Where the values of the outermost message are.
+#[derive(Clone, Copy)]
+pub enum Origin {
+    /// In a table.
+    Table,
+    /// On the stack, from this index on; nested messages are bytes.
+    Flat(c_int),
+}
+
+/// Reads values from the stack.
+pub struct StackSource<'a> {
+    /// The state.
+    pub l: *mut lua_State,
+    /// The table of pins.
+    pub pins: Pins,
+    /// The types.
+    pub bindings: &'a Bindings,
+    /// How values are taken.
+    pub rules: Rules,
+    /// Where errors are told.
+    pub trace: &'a Trace,
+    /// The top of the stack.
+    pub top: c_int,
+    /// Where the values are.
+    pub origin: Origin,
+    /// The text of a number that is given for a string.
+    pub text: [u8; StackSource::TEXT],
+}
+
+/// An open message.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Its table; unused in the flat form.
+    table: c_int,
+    /// Where its first key is, less one.
+    begin: c_int,
+    /// Its last value.
+    top: c_int,
+    /// `None` in the flat form.
+    bound: Option<&'a BoundMessage>,
+}
+
+/// An open list or map.
+#[derive(Clone, Copy)]
+pub struct List {
+    pub(super) at: c_int,
+    pub(super) begin: c_int,
+    pub(super) count: u64,
+    pub(super) form: Form,
+}
+
+impl<'a> StackSource<'a> {
+    /// Longer than any number that Lua prints.
+    pub const TEXT: usize = 64;
+
+    #[cold]
+    pub(super) fn fail(&self, text: std::fmt::Arguments) -> EncodeError {
+        self.trace.detail(text);
+        EncodeError::Traced
+    }
+
+    /// `expected what, got value`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wrong(&self, at: c_int, what: &str) -> EncodeError {
+        // SAFETY: every `at` that the kernel hands back is on the stack.
+        let shown = unsafe { Shown::at(self.l, at) };
+        self.fail(format_args!("expected {what}, got {shown}"))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrong_number(&self, at: c_int, f: &FieldPlan, why: NotWhole) -> EncodeError {
+        match why {
+            NotWhole::Type => self.wrong(at, title(f.op)),
+            NotWhole::Value => self.out_of_range(at, f),
+        }
+    }
+
+    #[cold]
+    fn out_of_range(&self, at: c_int, f: &FieldPlan) -> EncodeError {
+        // SAFETY: as in `wrong`.
+        let shown = unsafe { Shown::at(self.l, at) };
+        let why = if shown.is_fraction() { "not a whole number" } else { "out of range" };
+        self.fail(format_args!("expected {}, got {shown} ({why})", title(f.op)))
+    }
+
+    /// A table at `at`, or the plain copy of a proxy, above the top.
+    #[inline(always)]
+    fn plain(&mut self, at: c_int, bound: Option<&BoundMessage>, list: bool) -> Result<c_int> {
+        // SAFETY: `open` made room; the metatable is popped again.
+        unsafe {
+            if lua_type(self.l, at) != LUA_TTABLE {
+                return Err(self.wrong(at, "table"));
+            }
+            if lua_getmetatable(self.l, at) == 0 {
+                return Ok(at);
+            }
+            let meta = lua_topointer(self.l, -1) as usize;
+            pop(self.l, 1);
+            if bound.is_some_and(|b| meta == b.metas(&self.rules).get().decoded) {
+                return Ok(at);
+            }
+        }
+        proxy::resolve(self, at, list)
+    }
+
+    /// The key on the stack at `key` that no address is known for: a long name, or a stray key.
+    #[cold]
+    #[inline(never)]
+    fn other_key<'m>(&self, key: c_int, m: &'m MessagePlan) -> Result<Option<&'m FieldPlan>> {
+        // SAFETY: the caller's key is on the stack.
+        let name = unsafe { string_at(self.l, key) };
+        let text = name.map(String::from_utf8_lossy);
+        if let Some(field) = text.as_deref().and_then(|t| m.by_name(t)) {
+            return Ok(Some(field));
+        }
+        if self.rules.ignore_keys {
+            return Ok(None);
+        }
+        let Some(name) = name else {
+            // SAFETY: as above.
+            let shown = unsafe { Shown::at(self.l, key) };
+            return Err(self.fail(format_args!("unknown field [{shown}]")));
+        };
+        let name = quoted(name);
+        let hint = text.as_deref().and_then(|t| nearest(t, m.names.iter().map(|n| &**n)));
+        Err(match hint {
+            Some(hint) => self.fail(format_args!("unknown field {name} (did you mean \"{hint}\"?)")),
+            None => self.fail(format_args!("unknown field {name}")),
+        })
+    }
+
+    /// Notes all set fields of the table at `table`, which are too many to keep them on the stack.
+    #[cold]
+    #[inline(never)]
+    fn note_all(&mut self, table: c_int, bound: &BoundMessage, m: &MessagePlan, fields: &mut Fields) -> Result<()> {
+        *fields = Fields::new();
+        fields.all = true;
+        // SAFETY: `open` made room for the pair.
+        unsafe {
+            lua_settop(self.l, self.top);
+            lua_pushnil(self.l);
+            while lua_next(self.l, table) != 0 {
+                match bound.keys.find(string_address(self.l, -2)) {
+                    Some(BoundMessage::UNKNOWN) => fields.unknown = true,
+                    Some(i) => fields.seen |= m.fields.get(i as usize).map_or(0, FieldPlan::mask),
+                    None => {
+                        if let Some(f) = self.other_key(self.top + 1, m)? {
+                            fields.seen |= f.mask();
+                        }
+                    }
+                }
+                pop(self.l, 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The set fields among the arguments.
+    #[inline(always)]
+    fn open_flat(&mut self, base: c_int, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
+        let mut needs_room = false;
+        fields.all = m.fields.len() > Fields::MOST;
+        for f in &m.fields {
+            // SAFETY: the pattern's slots are arguments; ghosts have none.
+            if !f.flags.has(Flags::GHOST) && unsafe { lua_type(self.l, base + c_int::from(f.slot)) } > LUA_TNIL {
+                if fields.all {
+                    fields.seen |= f.mask();
+                } else {
+                    fields.add(f);
+                }
+                needs_room |= f.repeated();
+            }
+        }
+        // SAFETY: asks for room; an argument alone needs less than every C function has.
+        if needs_room && unsafe { lua_checkstack(self.l, LEVEL) } == 0 {
+            return Err(self.fail(format_args!("stack overflow")));
+        }
+        Ok(Frame { table: 0, begin: self.top, top: self.top, bound: None })
+    }
+}
+
+impl<'a> Source for StackSource<'a> {
+    type At = c_int;
+    type Frame = Frame<'a>;
+    type List = List;
+
+    #[inline(always)]
+    fn open(&mut self, at: c_int, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
+        let l = self.l;
+        if let Origin::Flat(base) = self.origin {
+            return self.open_flat(base, m, fields);
+        }
+        let pairs = m.fields.len().min(Fields::MOST) as c_int + 1;
+        let bindings: &'a Bindings = self.bindings;
+        // SAFETY: room is asked for first; `begin` and what follows are above all older values.
+        unsafe {
+            if lua_checkstack(l, 2 * pairs + LEVEL) == 0 {
+                return Err(self.fail(format_args!("{}", crate::error::Kind::Depth)));
+            }
+            let Some(bound) = bindings.message(l, self.pins, m.index) else {
+                return Err(self.fail(format_args!("type {} is gone", m.name)));
+            };
+            let table = self.plain(at, Some(bound), false)?;
+            let begin = self.top;
+            let whole = Frame { table, begin, top: begin, bound: Some(bound) };
+            if m.fields.len() > Fields::MOST_DECLARED {
+                self.note_all(table, bound, m, fields)?;
+                return Ok(whole);
+            }
+            lua_pushnil(l);
+            while lua_next(l, table) != 0 {
+                let field = match bound.keys.find(string_address(l, -2)) {
+                    Some(BoundMessage::UNKNOWN) => {
+                        fields.unknown = true;
+                        None
+                    }
+                    Some(i) => m.fields.get(i as usize),
+                    None => self.other_key(lua_gettop(l) - 1, m)?,
+                };
+                let Some(field) = field else {
+                    pop(l, 1);
+                    continue;
+                };
+                if !fields.add(field) {
+                    self.note_all(table, bound, m, fields)?;
+                    return Ok(whole);
+                }
+                lua_pushvalue(l, -2);
+            }
+            self.top = begin + 2 * fields.len() as c_int;
+            Ok(Frame { top: self.top, ..whole })
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&mut self, frame: Frame<'a>, field: &FieldPlan, slot: usize) -> c_int {
+        match self.origin {
+            Origin::Table => frame.begin + 2 * slot as c_int + 2,
+            Origin::Flat(base) => base + c_int::from(field.slot),
+        }
+    }
+
+    fn fetch(&mut self, frame: Frame<'a>, field: &FieldPlan) -> Option<c_int> {
+        // SAFETY: `open` made room; the key is replaced by the value.
+        unsafe {
+            let Some(bound) = frame.bound else {
+                let Origin::Flat(base) = self.origin else { return None };
+                let at = base + c_int::from(field.slot);
+                let there = !field.flags.has(Flags::GHOST) && lua_type(self.l, at) > LUA_TNIL;
+                return there.then_some(at);
+            };
+            lua_rawgeti(self.l, self.pins.table, bound.pin(field));
+            lua_rawget(self.l, frame.table);
+            if lua_type(self.l, -1) == LUA_TNIL {
+                pop(self.l, 1);
+                return None;
+            }
+        }
+        self.top += 1;
+        Some(self.top)
+    }
+
+    #[cold]
+    fn unknown(&mut self, frame: Frame<'a>) -> Result<&[u8]> {
+        // SAFETY: `open` made room; the table keeps the string while the kernel reads it.
+        unsafe {
+            lua_rawgeti(self.l, self.pins.table, PIN_UNKNOWN);
+            lua_rawget(self.l, frame.table);
+            let bytes = string_at(self.l, -1);
+            if bytes.is_none() {
+                let at = lua_gettop(self.l);
+                let error = self.wrong(at, "string");
+                self.trace.step(super::bindings::UNKNOWN_KEY, Index::None);
+                return Err(error);
+            }
+            pop(self.l, 1);
+            Ok(bytes.unwrap_or_default())
+        }
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, frame: Frame<'a>) {
+        // SAFETY: cuts back to what `open` left.
+        unsafe { lua_settop(self.l, frame.top) };
+        self.top = frame.top;
+    }
+
+    #[inline(always)]
+    fn int(&mut self, at: c_int, field: &FieldPlan) -> Result<i64> {
+        // SAFETY: `at` is on the stack, `open` made room.
+        unsafe { to_int(self.l, at, self.pins) }.map_err(|why| self.wrong_number(at, field, why))
+    }
+
+    #[inline(always)]
+    fn uint(&mut self, at: c_int, field: &FieldPlan) -> Result<u64> {
+        // SAFETY: `at` is on the stack, `open` made room.
+        unsafe { to_uint(self.l, at, self.pins) }.map_err(|why| self.wrong_number(at, field, why))
+    }
+
+    #[inline(always)]
+    fn number(&mut self, at: c_int, field: &FieldPlan) -> Result<f64> {
+        // SAFETY: `at` is on the stack.
+        match unsafe { to_number(self.l, at) } {
+            Some(n) => Ok(n),
+            None => Err(self.wrong(at, title(field.op))),
+        }
+    }
+
+    #[inline(always)]
+    fn boolean(&mut self, at: c_int, _: &FieldPlan) -> Result<bool> {
+        // SAFETY: `at` is on the stack.
+        unsafe {
+            if lua_type(self.l, at) != LUA_TBOOLEAN {
+                return Err(self.wrong(at, "boolean"));
+            }
+            Ok(lua_toboolean(self.l, at) != 0)
+        }
+    }
+
+    #[inline(always)]
+    fn enumeration(&mut self, at: c_int, field: &FieldPlan, plan: &EnumPlan) -> Result<i32> {
+        // SAFETY: `at` is on the stack, `open` made room.
+        unsafe {
+            let known = self.bindings.enum_number(self.l, self.pins, field.sub, string_address(self.l, at));
+            match known {
+                Some(number) => Ok(number),
+                None => self.other_enum(at, field, plan),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self, at: c_int, field: &FieldPlan) -> Result<&[u8]> {
+        // SAFETY: `at` is on the stack and stays there while the bytes are written.
+        match unsafe { string_at(self.l, at) } {
+            Some(bytes) => Ok(bytes),
+            None => self.number_bytes(at, field),
+        }
+    }
+
+    #[inline(always)]
+    fn message(&mut self, at: c_int, field: &FieldPlan, m: &MessagePlan, singular: bool) -> Result<Nested<'_>> {
+        if let Origin::Flat(_) = self.origin {
+            return self.flat_message(at).map(Nested::Raw);
+        }
+        if !singular || field.flags.has(Flags::ONEOF) {
+            return Ok(Nested::Open);
+        }
+        // SAFETY: `open` made room; the metatable is popped again.
+        unsafe {
+            if lua_getmetatable(self.l, at) == 0 {
+                return Ok(Nested::Open);
+            }
+            let meta = lua_topointer(self.l, -1) as usize;
+            pop(self.l, 1);
+            let bound = self.bindings.message(self.l, self.pins, m.index);
+            if bound.is_some_and(|b| meta == b.metas(&self.rules).get().decoded) || !is_untouched(self.l, at) {
+                return Ok(Nested::Open);
+            }
+        }
+        Ok(Nested::Absent)
+    }
+
+    #[cold]
+    fn out_of_range(&mut self, at: c_int, field: &FieldPlan) -> EncodeError {
+        StackSource::out_of_range(self, at, field)
+    }
+
+    #[inline(always)]
+    fn list(&mut self, at: c_int) -> Result<(List, u64)> {
+        let at = self.plain(at, None, true)?;
+        let mut count = 0u64;
+        // SAFETY: a table is at `at`, `open` made room for the pair.
+        unsafe {
+            // Its border says how many elements there are; counting its keys, that there are no others.
+            let n = raw_len(self.l, at) as u64;
+            lua_pushnil(self.l);
+            while lua_next(self.l, at) != 0 {
+                pop(self.l, 1);
+                count += 1;
+            }
+            if n != count {
+                self.stray_keys(at, n)?;
+                count = n;
+            }
+        }
+        Ok((List { at, begin: self.top, count, form: Form::Raw }, count))
+    }
+
+    #[inline(always)]
+    fn element(&mut self, list: List, index: u64) -> c_int {
+        let k = ((list.count - index) % BATCH) as c_int;
+        let before = list.begin + k;
+        // SAFETY: `open` made room for a batch.
+        unsafe {
+            if k == 0 || self.top != before {
+                lua_settop(self.l, before);
+            }
+            lua_rawgeti(self.l, list.at, index as Slot);
+        }
+        self.top = before + 1;
+        self.top
+    }
+
+    fn map(&mut self, at: c_int, entry: &MessagePlan) -> Result<List> {
+        let at = self.plain(at, None, false)?;
+        map_form::open(self, at, entry)
+    }
+
+    fn next_entry(&mut self, map: List) -> Result<Option<(Option<c_int>, Option<c_int>)>> {
+        map_form::next(self, map)
+    }
+
+    fn key_bytes(&mut self, at: c_int, _: &FieldPlan) -> Result<&[u8]> {
+        // SAFETY: the key is on the stack and stays there while the bytes are written.
+        match unsafe { string_at(self.l, at) } {
+            Some(bytes) => Ok(bytes),
+            None => Err(self.wrong(at, "string as key")),
+        }
+    }
+
+    #[cold]
+    fn within_entry(&mut self, at: c_int, name: &str, trace: &Trace) {
+        // SAFETY: the key is on the stack.
+        unsafe {
+            match string_at(self.l, at) {
+                Some(key) => trace.step(name, Index::Name(key)),
+                None => trace.step(name, Index::Key(&Shown::at(self.l, at))),
+            }
+        }
+    }
+}
+
+impl StackSource<'_> {
+    /// An enum by number, by a long name, or wrong.
+    #[cold]
+    #[inline(never)]
+    fn other_enum(&mut self, at: c_int, field: &FieldPlan, plan: &EnumPlan) -> Result<i32> {
+        // SAFETY: `at` is on the stack, `open` made room.
+        unsafe {
+            if let Some(name) = string_at(self.l, at) {
+                let text = String::from_utf8_lossy(name);
+                if let Some(number) = plan.number(&text) {
+                    return Ok(number);
+                }
+                let name = quoted(name);
+                return Err(match nearest(&text, plan.values().map(|(name, _)| name)) {
+                    Some(hint) => {
+                        self.fail(format_args!("unknown name {name} of enum {} (did you mean \"{hint}\"?)", plan.name))
+                    }
+                    None => self.fail(format_args!("unknown name {name} of enum {}", plan.name)),
+                });
+            }
+            match to_int(self.l, at, self.pins) {
+                Ok(n) => i32::try_from(n).map_err(|_| StackSource::out_of_range(self, at, field)),
+                Err(NotWhole::Value) => Err(StackSource::out_of_range(self, at, field)),
+                Err(NotWhole::Type) => Err(self.wrong(at, "name or number of an enum")),
+            }
+        }
+    }
+
+    /// A number for a string, as Lua prints it.
+    #[cold]
+    #[inline(never)]
+    fn number_bytes(&mut self, at: c_int, field: &FieldPlan) -> Result<&[u8]> {
+        // SAFETY: `at` is on the stack, `open` made room for the copy that Lua converts.
+        unsafe {
+            if field.op != Op::String || lua_type(self.l, at) != LUA_TNUMBER {
+                return Err(self.wrong(at, title(field.op)));
+            }
+            lua_pushvalue(self.l, at);
+            let mut n = 0;
+            let p = lua_tolstring(self.l, -1, &mut n).cast::<u8>();
+            let n = n.min(self.text.len());
+            self.text[..n].copy_from_slice(std::slice::from_raw_parts(p, n));
+            pop(self.l, 1);
+            Ok(&self.text[..n])
+        }
+    }
+
+    /// The bytes of a message in the flat form: a string, or `{string, length}`.
+    #[cold]
+    fn flat_message(&self, at: c_int) -> Result<&[u8]> {
+        // SAFETY: the table keeps the string while the kernel writes it.
+        unsafe {
+            if let Some(bytes) = string_at(self.l, at) {
+                return Ok(bytes);
+            }
+            if lua_type(self.l, at) != LUA_TTABLE {
+                return Err(self.wrong(at, "bytes of a message, or {bytes, length}"));
+            }
+            lua_rawgeti(self.l, at, 1);
+            lua_rawgeti(self.l, at, 2);
+            let bytes = string_at(self.l, -2);
+            let length = if lua_type(self.l, -1) == LUA_TNUMBER { to_integer(self.l, -1) } else { None };
+            let whole = lua_type(self.l, -1) == LUA_TNIL;
+            pop(self.l, 2);
+            let part = match (bytes, length.and_then(|n| usize::try_from(n).ok())) {
+                (Some(bytes), Some(n)) => bytes.get(..n),
+                (Some(bytes), None) if whole => Some(bytes),
+                _ => None,
+            };
+            part.ok_or_else(|| self.fail(format_args!("expected bytes of a message, or {{bytes, length}}")))
+        }
+    }
+
+    /// A list whose border `n` is not the number of its keys: tells which key is wrong.
+    #[cold]
+    #[inline(never)]
+    fn stray_keys(&mut self, at: c_int, n: u64) -> Result<()> {
+        let begin = self.top;
+        let mut highest = 0u64;
+        // SAFETY: a table is at `at`, `open` made room for the pair and a value.
+        unsafe {
+            lua_pushnil(self.l);
+            while lua_next(self.l, at) != 0 {
+                let key = begin + 1;
+                let number = lua_type(self.l, key) == LUA_TNUMBER;
+                match to_integer_if(self.l, key, number) {
+                    Some(i) if i > 0 => highest = highest.max(i as u64),
+                    _ if self.rules.ignore_keys => {}
+                    _ => {
+                        let shown = Shown::at(self.l, key);
+                        return Err(self.fail(format_args!("list with key {shown}")));
+                    }
+                }
+                lua_settop(self.l, key);
+            }
+            for i in 1..=n.max(highest) {
+                lua_rawgeti(self.l, at, i as Slot);
+                let hole = lua_type(self.l, -1) == LUA_TNIL;
+                lua_settop(self.l, begin);
+                if hole {
+                    return Err(self.fail(format_args!("list with a hole at index {i}")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+unsafe fn to_integer_if(l: *mut lua_State, index: c_int, number: bool) -> Option<i64> {
+    // SAFETY: the caller checked the type.
+    if number { unsafe { to_integer(l, index) } } else { None }
+}

@@ -1,0 +1,333 @@
+//! The table form, decoding: events to Lua tables.
+//!
+//! While a message is open its table is on top of the stack. A nested value stands above its
+//! key: `table key value`; lists and maps likewise, so `store` is one raw set.
+
+use std::cell::RefCell;
+use std::ffi::c_int;
+
+use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
+use super::defaults::{fill, is_wide, push_decoded};
+use super::rules::{Defaults, Rules};
+use crate::kernel::{Sink, Value};
+use crate::schema::{FieldPlan, MessagePlan};
+use crate::vm::api::*;
+use crate::vm::{Pins, pop, push_decimal, push_int, push_key, push_uint, string_at};
+
+/// Slots that one level takes: its key and table, a list and its key, an element's key and value,
+/// and what setting them up needs.
+const LEVEL: c_int = 16;
+
+/// Builds the table of a message on top of the stack.
+pub struct TableSink<'a> {
+    /// The state.
+    pub l: *mut lua_State,
+    /// The table of pins.
+    pub pins: Pins,
+    /// The types.
+    pub bindings: &'a Bindings,
+    /// How values are given.
+    pub rules: Rules,
+    /// Unknown fields of the open messages that have more than one run of them, as a stack.
+    pub unknown: &'a RefCell<Vec<u8>>,
+    /// How much of `unknown` is this call's: what stands above was left by one that failed.
+    pub unknown_len: usize,
+}
+
+/// An open message.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    bound: &'a BoundMessage,
+    unknown_start: usize,
+    merging: bool,
+}
+
+impl<'a> TableSink<'a> {
+    #[inline(always)]
+    fn key_of(&self, frame: Frame, f: &FieldPlan) {
+        // SAFETY: `open` made room and bound the names.
+        unsafe { lua_rawgeti(self.l, self.pins.table, frame.bound.pin(f)) };
+    }
+
+    #[inline(always)]
+    fn push(&self, f: &FieldPlan, value: Value) {
+        // SAFETY: `open` made room.
+        unsafe {
+            match value {
+                Value::Int(v) if self.rules.int64_string && is_wide(f.op) => push_decimal(self.l, v as u64, true),
+                Value::Uint(v) if self.rules.int64_string => push_decimal(self.l, v, false),
+                Value::Int(v) => push_int(self.l, v, self.pins),
+                Value::Uint(v) => push_uint(self.l, v, self.pins),
+                Value::Number(v) => lua_pushnumber(self.l, v),
+                Value::Bool(v) => lua_pushboolean(self.l, c_int::from(v)),
+                Value::Enum(v) if self.rules.enum_number => lua_pushinteger(self.l, v as Int),
+                Value::Enum(v) => self.bindings.push_enum(self.l, self.pins, f.sub, v),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, m: &MessagePlan, merging: bool) -> Option<Frame<'a>> {
+        let bindings: &'a Bindings = self.bindings;
+        // SAFETY: room is asked for.
+        unsafe {
+            if lua_checkstack(self.l, LEVEL) == 0 {
+                return None;
+            }
+            let bound = bindings.message(self.l, self.pins, m.index)?;
+            Some(Frame { bound, unknown_start: self.unknown_len, merging })
+        }
+    }
+
+    /// Pushes the key of `f` and its value once more.
+    #[cold]
+    fn again(&mut self, frame: Frame, f: &FieldPlan) {
+        self.key_of(frame, f);
+        // SAFETY: the message's table is below the key; `open` made room.
+        unsafe {
+            lua_pushvalue(self.l, -1);
+            lua_rawget(self.l, -3);
+        }
+    }
+
+    #[inline(always)]
+    fn set_metatable(&self, wanted: bool, pin: Slot) {
+        if wanted {
+            // SAFETY: a new table is on top; `open` made room.
+            unsafe {
+                lua_rawgeti(self.l, self.pins.table, pin);
+                lua_setmetatable(self.l, -2);
+            }
+        }
+    }
+
+    /// Puts unknown fields into the message on top: those of an earlier part of the message, the
+    /// gathered ones, and `last`. Answers how many bytes that made.
+    #[cold]
+    #[inline(never)]
+    fn attach_unknown(&mut self, frame: Frame, last: &[u8]) -> usize {
+        let l = self.l;
+        // SAFETY: `open` made room: table, key, old value, buffer, result. The old value stays on
+        // the stack while it is copied; `unknown` is not borrowed while Lua is called.
+        unsafe {
+            lua_rawgeti(l, self.pins.table, PIN_UNKNOWN);
+            lua_pushvalue(l, -1);
+            lua_rawget(l, -3);
+            let old = string_at(l, -1).unwrap_or_default();
+            let gathered = self.unknown_len - frame.unknown_start;
+            let total = old.len() + gathered + last.len();
+            if total == last.len() {
+                push_bytes(l, last);
+            } else {
+                let buffer = lua_newuserdata(l, total).cast::<u8>();
+                let to = std::slice::from_raw_parts_mut(buffer, total);
+                let (to_old, rest) = to.split_at_mut(old.len());
+                let (to_gathered, to_last) = rest.split_at_mut(gathered);
+                to_old.copy_from_slice(old);
+                let unknown = self.unknown.borrow();
+                to_gathered.copy_from_slice(&unknown[frame.unknown_start..self.unknown_len]);
+                drop(unknown);
+                to_last.copy_from_slice(last);
+                push_bytes(l, std::slice::from_raw_parts(buffer, total));
+                lua_remove(l, -2);
+            }
+            lua_remove(l, -2);
+            lua_rawset(l, -3);
+            self.unknown_len = frame.unknown_start;
+            if frame.merging { total } else { 0 }
+        }
+    }
+}
+
+impl<'a> Sink for TableSink<'a> {
+    type Frame = Frame<'a>;
+    const NESTED: bool = true;
+
+    #[inline(always)]
+    fn open(&mut self, m: &MessagePlan) -> Option<Frame<'a>> {
+        let frame = self.begin(m, false)?;
+        // SAFETY: `begin` made room.
+        unsafe {
+            lua_createtable(self.l, 0, frame.bound.hint());
+            if self.rules.defaults == Defaults::Metatable {
+                push_decoded(self.l, self.pins, self.bindings, m, frame.bound, &self.rules);
+                lua_setmetatable(self.l, -2);
+            }
+        }
+        Some(frame)
+    }
+
+    #[cold]
+    fn reopen(&mut self, frame: Frame<'a>, field: &FieldPlan, m: &MessagePlan) -> Option<Frame<'a>> {
+        self.again(frame, field);
+        self.begin(m, true)
+    }
+
+    #[inline(always)]
+    fn close(&mut self, frame: Frame<'a>, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
+        frame.bound.learn(count, m);
+        if self.rules.defaults == Defaults::Copy {
+            // SAFETY: the message's table is on top; `open` made room.
+            unsafe {
+                let at = lua_gettop(self.l);
+                fill(self.l, self.pins, self.bindings, m, frame.bound, at, &self.rules);
+            }
+        }
+        if unknown.is_empty() && self.unknown_len == frame.unknown_start || !self.rules.keep_unknown {
+            return 0;
+        }
+        self.attach_unknown(frame, unknown)
+    }
+
+    #[cold]
+    fn unknown(&mut self, _: Frame<'a>, raw: &[u8]) {
+        if self.rules.keep_unknown {
+            let mut unknown = self.unknown.borrow_mut();
+            unknown.truncate(self.unknown_len);
+            unknown.extend_from_slice(raw);
+            self.unknown_len = unknown.len();
+        }
+    }
+
+    #[inline(always)]
+    fn key(&mut self, frame: Frame<'a>, field: &FieldPlan) {
+        self.key_of(frame, field);
+    }
+
+    #[inline(always)]
+    fn store(&mut self, _: Frame<'a>, _: &FieldPlan) {
+        // SAFETY: table, key, value are on top.
+        unsafe { lua_rawset(self.l, -3) };
+    }
+
+    #[cold]
+    fn has(&mut self, frame: Frame<'a>, field: &FieldPlan) -> bool {
+        self.key_of(frame, field);
+        // SAFETY: the message's table is below the key.
+        unsafe {
+            lua_rawget(self.l, -2);
+            let there = lua_type(self.l, -1) != LUA_TNIL;
+            pop(self.l, 1);
+            there
+        }
+    }
+
+    #[cold]
+    fn unset(&mut self, frame: Frame<'a>, field: &FieldPlan) {
+        self.key_of(frame, field);
+        // SAFETY: the message's table is below the key.
+        unsafe {
+            lua_pushnil(self.l);
+            lua_rawset(self.l, -3);
+        }
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, frame: Frame<'a>, field: &FieldPlan, value: Value) {
+        self.key_of(frame, field);
+        self.push(field, value);
+        self.store(frame, field);
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self, frame: Frame<'a>, field: &FieldPlan, bytes: &[u8]) {
+        self.key_of(frame, field);
+        // SAFETY: `open` made room; the input stays on the stack.
+        unsafe { push_bytes(self.l, bytes) };
+        self.store(frame, field);
+    }
+
+    fn message(&mut self, _: Frame<'a>, _: &FieldPlan, raw: &[u8], _: bool) -> usize {
+        raw.len()
+    }
+
+    #[inline(always)]
+    fn begin_list(&mut self, frame: Frame<'a>, field: &FieldPlan, n: usize) {
+        self.key_of(frame, field);
+        // SAFETY: `open` made room. The kernel has charged the budget for `n` elements.
+        unsafe { lua_createtable(self.l, c_int::try_from(n).unwrap_or(c_int::MAX), 0) };
+        self.set_metatable(self.rules.array_metatable, PIN_ARRAY);
+    }
+
+    #[cold]
+    fn reopen_list(&mut self, frame: Frame<'a>, field: &FieldPlan) -> u64 {
+        self.again(frame, field);
+        // SAFETY: the list is on top.
+        unsafe { raw_len(self.l, -1) as u64 }
+    }
+
+    #[inline(always)]
+    fn end_list(&mut self, frame: Frame<'a>, field: &FieldPlan, _: u64) {
+        self.store(frame, field);
+    }
+
+    #[inline(always)]
+    fn element(&mut self, field: &FieldPlan, index: u64, value: Value) {
+        self.push(field, value);
+        self.store_element(index);
+    }
+
+    #[inline(always)]
+    fn element_bytes(&mut self, _: &FieldPlan, index: u64, bytes: &[u8]) {
+        // SAFETY: `open` made room.
+        unsafe { push_bytes(self.l, bytes) };
+        self.store_element(index);
+    }
+
+    fn element_message(&mut self, _: &FieldPlan, _: u64, _: &[u8]) {}
+
+    #[inline(always)]
+    fn store_element(&mut self, index: u64) {
+        // SAFETY: list and element are on top.
+        unsafe { lua_rawseti(self.l, -2, index as Slot) };
+    }
+
+    fn begin_map(&mut self, frame: Frame<'a>, field: &FieldPlan, n: usize, again: bool) {
+        if again {
+            self.again(frame, field);
+            return;
+        }
+        self.key_of(frame, field);
+        // SAFETY: `open` made room. The kernel has charged the budget for `n` entries.
+        unsafe { lua_createtable(self.l, 0, c_int::try_from(n).unwrap_or(c_int::MAX)) };
+        self.set_metatable(self.rules.map_metatable, PIN_MAP);
+    }
+
+    fn end_map(&mut self, frame: Frame<'a>, field: &FieldPlan) {
+        self.store(frame, field);
+    }
+
+    fn map_key(&mut self, field: &FieldPlan, value: Value) {
+        // SAFETY: `open` made room.
+        unsafe {
+            match value {
+                Value::Int(v) if is_wide(field.op) && !self.rules.int64_string => push_key(self.l, v as u64, true),
+                Value::Uint(v) if !self.rules.int64_string => push_key(self.l, v, false),
+                other => self.push(field, other),
+            }
+        }
+    }
+
+    fn map_key_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
+        // SAFETY: `open` made room.
+        unsafe { push_bytes(self.l, bytes) };
+    }
+
+    fn map_value(&mut self, field: &FieldPlan, value: Value) {
+        self.push(field, value);
+    }
+
+    fn map_value_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
+        // SAFETY: `open` made room.
+        unsafe { push_bytes(self.l, bytes) };
+    }
+
+    fn map_value_message(&mut self, _: &FieldPlan, raw: &[u8], _: bool) -> usize {
+        raw.len()
+    }
+
+    fn store_entry(&mut self) {
+        // SAFETY: map, key, value are on top.
+        unsafe { lua_rawset(self.l, -3) };
+    }
+}

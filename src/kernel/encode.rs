@@ -1,0 +1,433 @@
+//! The encoder: the values of a [`Source`] to the bytes of a message, in canonical form:
+//! fields in the order of their numbers, written from the last to the first.
+
+use super::budget::Budget;
+use super::source::{Fields, Nested, Result, Source};
+use crate::error::{EncodeError, Index, Kind, Trace};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Set};
+use crate::wire::{Reader, WireType, Writer, is_utf8, tag, zigzag32, zigzag64};
+
+/// What the levels of one encoding share.
+#[derive(Clone, Copy)]
+pub struct Encoding<'a> {
+    /// The types.
+    pub set: &'a Set,
+    /// Where errors are told.
+    pub trace: &'a Trace,
+    /// What may still be used; memory is not counted.
+    pub budget: Budget,
+    /// Whether required fields are checked.
+    pub required: bool,
+    /// [`Flags::UTF8`] where strings are checked, else none.
+    pub utf8: Flags,
+}
+
+impl Encoding<'_> {
+    #[cold]
+    fn fail(&self, text: std::fmt::Arguments) -> EncodeError {
+        self.trace.detail(text);
+        EncodeError::Traced
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn within(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
+        self.trace.step(m.name_of(f), index);
+        error
+    }
+}
+
+/// Encodes the message at `at` in front of what `w` holds.
+///
+/// # Errors
+/// Values that do not fit the type; the trace holds the path and the text then.
+pub fn encode<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Encoding) -> Result<()> {
+    const { assert!(!std::mem::needs_drop::<S>() && !std::mem::needs_drop::<EncodeError>()) }
+    body(src, at, m, w, cx)
+}
+
+fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Encoding) -> Result<()> {
+    let mut fields = Fields::new();
+    let frame = src.open(at, m, &mut fields)?;
+    if (cx.required && (fields.seen & m.required != m.required || m.required_unmarked)) || !m.oneofs.is_empty() {
+        verify(src, frame, m, &fields, cx)?;
+    }
+    if fields.unknown {
+        unknown(src, frame, m, w, cx, false)?;
+    }
+    let mut i = if fields.all { m.fields.len() } else { fields.len() };
+    while let Some(before) = i.checked_sub(1) {
+        i = before;
+        let (f, at) = if fields.all {
+            let Some(f) = m.fields.get(i) else { continue };
+            let Some(at) = src.fetch(frame, f) else { continue };
+            (f, at)
+        } else {
+            let (position, slot) = fields.get(i);
+            let Some(f) = m.fields.get(position) else { continue };
+            (f, src.slot(frame, f, slot))
+        };
+        if f.repeated() {
+            let written = if f.op == Op::Map {
+                map(src, at, m, f, w, cx)
+            } else if matches!(f.op, Op::Message | Op::Group) {
+                messages(src, at, m, f, w, cx)
+            } else {
+                scalars(src, at, m, f, w, cx)
+            };
+            written?;
+            src.settle(frame);
+        } else if matches!(f.op, Op::Message | Op::Group) {
+            let Some(plan) = cx.set.message(f.sub) else { continue };
+            if let Err(e) = message(src, at, f, plan, true, w, cx) {
+                return Err(cx.within(m, f, Index::None, e));
+            }
+            src.settle(frame);
+        } else {
+            match payload(src, at, f, f.flags.has(Flags::PRESENCE), w, cx) {
+                Ok(true) => w.varint(u64::from(f.tag)),
+                Ok(false) => {}
+                Err(e) => return Err(cx.within(m, f, Index::None, e)),
+            }
+            if fields.all {
+                src.settle(frame);
+            }
+        }
+    }
+    if fields.unknown {
+        unknown(src, frame, m, w, cx, true)?;
+    }
+    Ok(())
+}
+
+/// Required fields are there, and at most one member of each oneof.
+#[inline(never)]
+fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fields, cx: &Encoding) -> Result<()> {
+    let mut has = |f: &FieldPlan| {
+        if f.mask() != 0 {
+            return fields.seen & f.mask() != 0;
+        }
+        let there = src.fetch(frame, f).is_some();
+        src.settle(frame);
+        there
+    };
+    for oneof in &m.oneofs {
+        if oneof.marked() && (fields.seen & oneof.mask).count_ones() < 2 {
+            continue;
+        }
+        let mut set = oneof.members.iter().filter_map(|i| m.fields.get(usize::from(*i))).filter(|f| has(f));
+        if let (Some(a), Some(b)) = (set.next(), set.next()) {
+            let (a, b) = (m.name_of(a), m.name_of(b));
+            return Err(cx.fail(format_args!("oneof {}: both \"{a}\" and \"{b}\" are set", oneof.name)));
+        }
+    }
+    if cx.required {
+        let missing = m.fields.iter().find(|f| f.flags.has(Flags::REQUIRED) && !has(f));
+        if let Some(f) = missing {
+            cx.trace.detail(format_args!("{}", Kind::Required));
+            return Err(cx.within(m, f, Index::None, EncodeError::Traced));
+        }
+    }
+    Ok(())
+}
+
+/// The one NaN that is written.
+const NAN32: u32 = 0x7fc0_0000;
+const NAN64: u64 = 0x7ff8_0000_0000_0000;
+
+/// Writes the scalar at `at`, or nothing if it is zero and not `always` written; answers whether it did.
+#[inline(always)]
+fn payload<S: Source>(
+    src: &mut S,
+    at: S::At,
+    f: &FieldPlan,
+    always: bool,
+    w: &mut Writer,
+    cx: &Encoding,
+) -> Result<bool> {
+    let bits = match f.op {
+        Op::Int32 => i64::from(signed(src, at, f)?) as u64,
+        Op::Sint32 => u64::from(zigzag32(signed(src, at, f)?)),
+        Op::Uint32 => u64::from(unsigned(src, at, f)?),
+        Op::Int64 => src.int(at, f)? as u64,
+        Op::Sint64 => zigzag64(src.int(at, f)?),
+        Op::Uint64 => src.uint(at, f)?,
+        Op::Bool => u64::from(src.boolean(at, f)?),
+        Op::Enum => {
+            let Some(plan) = cx.set.enumeration(f.sub) else { return Ok(false) };
+            i64::from(src.enumeration(at, f, plan)?) as u64
+        }
+        Op::Fixed32 => return Ok(fixed32(unsigned(src, at, f)?, always, w)),
+        Op::Sfixed32 => return Ok(fixed32(signed(src, at, f)? as u32, always, w)),
+        Op::Float => {
+            let v = src.number(at, f)? as f32;
+            return Ok(fixed32(if v.is_nan() { NAN32 } else { v.to_bits() }, always, w));
+        }
+        Op::Fixed64 => return Ok(fixed64(src.uint(at, f)?, always, w)),
+        Op::Sfixed64 => return Ok(fixed64(src.int(at, f)? as u64, always, w)),
+        Op::Double => {
+            let v = src.number(at, f)?;
+            return Ok(fixed64(if v.is_nan() { NAN64 } else { v.to_bits() }, always, w));
+        }
+        Op::String | Op::Bytes | Op::Message | Op::Group | Op::Map => {
+            let bytes = src.bytes(at, f)?;
+            if f.flags.has(cx.utf8) && !is_utf8(bytes) {
+                return Err(cx.fail(format_args!("{}", Kind::Utf8)));
+            }
+            if bytes.is_empty() && !always {
+                return Ok(false);
+            }
+            w.delimited(bytes);
+            return Ok(true);
+        }
+    };
+    if bits == 0 && !always {
+        return Ok(false);
+    }
+    w.varint(bits);
+    Ok(true)
+}
+
+#[inline(always)]
+fn signed<S: Source>(src: &mut S, at: S::At, f: &FieldPlan) -> Result<i32> {
+    i32::try_from(src.int(at, f)?).map_err(|_| src.out_of_range(at, f))
+}
+
+#[inline(always)]
+fn unsigned<S: Source>(src: &mut S, at: S::At, f: &FieldPlan) -> Result<u32> {
+    u32::try_from(src.int(at, f)?).map_err(|_| src.out_of_range(at, f))
+}
+
+#[inline(always)]
+fn fixed32(bits: u32, always: bool, w: &mut Writer) -> bool {
+    if bits == 0 && !always {
+        return false;
+    }
+    w.bytes(&bits.to_le_bytes());
+    true
+}
+
+#[inline(always)]
+fn fixed64(bits: u64, always: bool, w: &mut Writer) -> bool {
+    if bits == 0 && !always {
+        return false;
+    }
+    w.bytes(&bits.to_le_bytes());
+    true
+}
+
+/// A list of scalars.
+#[inline(always)]
+fn scalars<S: Source>(
+    src: &mut S,
+    at: S::At,
+    m: &MessagePlan,
+    f: &FieldPlan,
+    w: &mut Writer,
+    cx: &Encoding,
+) -> Result<()> {
+    let packed = f.flags.has(Flags::PACKED);
+    let before = w.len();
+    let (list, count) = src.list(at).map_err(|e| cx.within(m, f, Index::None, e))?;
+    let mut i = count;
+    while i > 0 {
+        let at = src.element(list, i);
+        if let Err(e) = payload(src, at, f, true, w, cx) {
+            return Err(cx.within(m, f, Index::At(i), e));
+        }
+        if !packed {
+            w.varint(u64::from(f.tag));
+        }
+        i = i.wrapping_sub(1);
+    }
+    if packed && count > 0 {
+        w.varint(w.len().wrapping_sub(before) as u64);
+        w.varint(u64::from(f.tag));
+    }
+    Ok(())
+}
+
+/// A list of messages.
+#[inline(always)]
+fn messages<S: Source>(
+    src: &mut S,
+    at: S::At,
+    m: &MessagePlan,
+    f: &FieldPlan,
+    w: &mut Writer,
+    cx: &mut Encoding,
+) -> Result<()> {
+    let Some(plan) = cx.set.message(f.sub) else { return Ok(()) };
+    let (list, count) = src.list(at).map_err(|e| cx.within(m, f, Index::None, e))?;
+    let mut i = count;
+    while i > 0 {
+        let at = src.element(list, i);
+        if let Err(e) = message(src, at, f, plan, false, w, cx) {
+            return Err(cx.within(m, f, Index::At(i), e));
+        }
+        i = i.wrapping_sub(1);
+    }
+    Ok(())
+}
+
+/// A message or group, with its tag.
+#[inline(always)]
+fn message<S: Source>(
+    src: &mut S,
+    at: S::At,
+    f: &FieldPlan,
+    plan: &MessagePlan,
+    singular: bool,
+    w: &mut Writer,
+    cx: &mut Encoding,
+) -> Result<()> {
+    let before = w.len();
+    let group = f.op == Op::Group;
+    if group {
+        w.varint(u64::from(tag(f.number(), WireType::EndGroup)));
+    }
+    match src.message(at, f, plan, singular)? {
+        Nested::Open => {
+            if cx.budget.enter().is_err() {
+                return Err(cx.fail(format_args!("{}", Kind::Depth)));
+            }
+            body(src, at, plan, w, cx)?;
+            cx.budget.leave();
+        }
+        Nested::Raw(bytes) => w.bytes(bytes),
+        Nested::Absent => {
+            w.truncate(before);
+            return Ok(());
+        }
+    }
+    if !group {
+        w.varint(w.len().wrapping_sub(before) as u64);
+    }
+    w.varint(u64::from(f.element_tag()));
+    Ok(())
+}
+
+/// A map.
+#[inline(never)]
+fn map<S: Source>(
+    src: &mut S,
+    at: S::At,
+    m: &MessagePlan,
+    f: &FieldPlan,
+    w: &mut Writer,
+    cx: &mut Encoding,
+) -> Result<()> {
+    let Some(entry) = cx.set.message(f.sub) else { return Ok(()) };
+    let [key, value] = &*entry.fields else { return Ok(()) };
+    let map = src.map(at, entry).map_err(|e| cx.within(m, f, Index::None, e))?;
+    loop {
+        let (k, v) = match src.next_entry(map) {
+            Ok(Some(entry)) => entry,
+            Ok(None) => return Ok(()),
+            Err(e) => return Err(cx.within(m, f, Index::None, e)),
+        };
+        let before = w.len();
+        if let Err(e) = map_value(src, v, entry, value, w, cx) {
+            match k {
+                Some(k) => src.within_entry(k, m.name_of(f), cx.trace),
+                None => cx.trace.step(m.name_of(f), Index::None),
+            }
+            return Err(e);
+        }
+        if let Err(e) = map_key(src, k, entry, key, w, cx) {
+            return Err(cx.within(m, f, Index::None, e));
+        }
+        w.varint(w.len().wrapping_sub(before) as u64);
+        w.varint(u64::from(f.tag));
+    }
+}
+
+fn map_value<S: Source>(
+    src: &mut S,
+    at: Option<S::At>,
+    entry: &MessagePlan,
+    f: &FieldPlan,
+    w: &mut Writer,
+    cx: &mut Encoding,
+) -> Result<()> {
+    match (at, f.op) {
+        (Some(at), Op::Message) => {
+            let Some(plan) = cx.set.message(f.sub) else { return Ok(()) };
+            message(src, at, f, plan, false, w, cx)
+        }
+        (Some(at), _) => {
+            payload(src, at, f, true, w, cx)?;
+            w.varint(u64::from(f.tag));
+            Ok(())
+        }
+        (None, _) => {
+            absent(entry, f, w);
+            Ok(())
+        }
+    }
+}
+
+fn map_key<S: Source>(
+    src: &mut S,
+    at: Option<S::At>,
+    entry: &MessagePlan,
+    f: &FieldPlan,
+    w: &mut Writer,
+    cx: &Encoding,
+) -> Result<()> {
+    match at {
+        None => {
+            absent(entry, f, w);
+            return Ok(());
+        }
+        Some(at) if f.op == Op::String => {
+            let bytes = src.key_bytes(at, f)?;
+            if f.flags.has(cx.utf8) && !is_utf8(bytes) {
+                return Err(cx.fail(format_args!("key: {}", Kind::Utf8)));
+            }
+            w.delimited(bytes);
+        }
+        Some(at) => drop(payload(src, at, f, true, w, cx)?),
+    }
+    w.varint(u64::from(f.tag));
+    Ok(())
+}
+
+/// A key or value that the list form of a map left out: its zero, or an enum's first value.
+fn absent(entry: &MessagePlan, f: &FieldPlan, w: &mut Writer) {
+    match (f.op.wire_type(), entry.defaults.get(usize::from(f.index))) {
+        (WireType::Fixed32, _) => w.bytes(&[0; 4]),
+        (WireType::Fixed64, _) => w.bytes(&[0; 8]),
+        (_, Some(crate::schema::Default::Enum(n))) => w.varint(i64::from(*n) as u64),
+        _ => w.varint(0),
+    }
+    w.varint(u64::from(f.tag));
+}
+
+/// Writes the unknown fields of a message: with `declared` those whose number the type has
+/// by now, else the others.
+#[cold]
+#[inline(never)]
+fn unknown<S: Source>(
+    src: &mut S,
+    frame: S::Frame,
+    m: &MessagePlan,
+    w: &mut Writer,
+    cx: &Encoding,
+    declared: bool,
+) -> Result<()> {
+    let mut r = Reader::new(src.unknown(frame)?);
+    while !r.is_empty() {
+        let start = r.rest();
+        let field = r.tag().and_then(|tag| r.skip(tag, cx.budget.depth).map(|()| tag));
+        let Ok(tag) = field else {
+            return Err(cx.fail(format_args!("malformed unknown fields")));
+        };
+        if m.by_number(tag >> 3).is_some() == declared {
+            let n = start.len().saturating_sub(r.rest().len());
+            w.push_bytes(start.get(..n).unwrap_or_default());
+        }
+    }
+    w.finish_front();
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! The one decoder and the one encoder: wire to events and events to wire. Knows no Lua.
+//!
+//! A form (Lua tables, flat values, later JSON and text) is a [`Sink`] or a [`Source`].
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects
+)]
+
+mod budget;
+mod decode;
+mod encode;
+mod map;
+mod missing;
+pub mod probe;
+mod read;
+mod sink;
+mod source;
+
+pub use budget::Budget;
+pub use decode::{Decoding, decode};
+pub use encode::{Encoding, encode};
+pub use sink::{Sink, Value};
+pub use source::{Fields, Nested, Source};

@@ -1,0 +1,91 @@
+//! What the decoder tells.
+
+use crate::schema::{FieldPlan, MessagePlan};
+
+/// A scalar that is no string.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A signed number, or an unsigned one of 32 bits.
+    Int(i64),
+    /// An unsigned number of 64 bits.
+    Uint(u64),
+    /// A float or double.
+    Number(f64),
+    /// A boolean.
+    Bool(bool),
+    /// An enum's number; the field tells the enum.
+    Enum(i32),
+}
+
+/// Receives the events of one decoding.
+///
+/// A message's events come between `open` (or `reopen`) and `close`; those of a nested
+/// message between `key` and `store`, `store_element` or `store_entry`. An event may leave
+/// its frame without unwinding through it (a Lua error), so a sink has no destructor, and
+/// neither has any kernel frame.
+pub trait Sink {
+    /// What the sink keeps of an open message.
+    type Frame: Copy;
+
+    /// Whether messages within messages are opened; if not, `message` and its like get their bytes.
+    const NESTED: bool;
+
+    /// Opens a message. `None` if there is no room for another level.
+    fn open(&mut self, m: &MessagePlan) -> Option<Self::Frame>;
+    /// Opens once more the message of singular `field`, to merge into it.
+    fn reopen(&mut self, frame: Self::Frame, field: &FieldPlan, m: &MessagePlan) -> Option<Self::Frame>;
+    /// Ends a message in which `count` fields were met. `unknown` are unknown fields, which
+    /// come after those that [`Sink::unknown`] got. Answers how many bytes were copied to join
+    /// them to those of an earlier part of the message.
+    fn close(&mut self, frame: Self::Frame, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize;
+    /// Unknown fields, tags and values. They may come while a list or map is open.
+    fn unknown(&mut self, frame: Self::Frame, raw: &[u8]);
+    /// The next message that opens belongs to singular `field`.
+    fn key(&mut self, frame: Self::Frame, field: &FieldPlan);
+    /// The message that closed is complete.
+    fn store(&mut self, frame: Self::Frame, field: &FieldPlan);
+
+    /// Whether `field` holds a value already.
+    fn has(&mut self, frame: Self::Frame, field: &FieldPlan) -> bool;
+    /// Takes the value of `field` away, for another member of its oneof was met.
+    fn unset(&mut self, frame: Self::Frame, field: &FieldPlan);
+    /// A singular scalar.
+    fn scalar(&mut self, frame: Self::Frame, field: &FieldPlan, value: Value);
+    /// A singular string.
+    fn bytes(&mut self, frame: Self::Frame, field: &FieldPlan, bytes: &[u8]);
+    /// A singular message as bytes; `again` if it has some already, to be put before them.
+    /// Answers how many it has now.
+    fn message(&mut self, frame: Self::Frame, field: &FieldPlan, raw: &[u8], again: bool) -> usize;
+
+    /// Opens a list that will get about `n` elements.
+    fn begin_list(&mut self, frame: Self::Frame, field: &FieldPlan, n: usize);
+    /// Opens a list again; returns how many elements it has.
+    fn reopen_list(&mut self, frame: Self::Frame, field: &FieldPlan) -> u64;
+    /// Ends a list, which has `n` elements.
+    fn end_list(&mut self, frame: Self::Frame, field: &FieldPlan, n: u64);
+    /// Element `index`, from 1.
+    fn element(&mut self, field: &FieldPlan, index: u64, value: Value);
+    /// A string as element `index`.
+    fn element_bytes(&mut self, field: &FieldPlan, index: u64, bytes: &[u8]);
+    /// A message's bytes as element `index`.
+    fn element_message(&mut self, field: &FieldPlan, index: u64, raw: &[u8]);
+    /// The message that closed is element `index`.
+    fn store_element(&mut self, index: u64);
+
+    /// Opens a map that will get about `n` entries, again if `again`.
+    fn begin_map(&mut self, frame: Self::Frame, field: &FieldPlan, n: usize, again: bool);
+    /// Ends a map.
+    fn end_map(&mut self, frame: Self::Frame, field: &FieldPlan);
+    /// The key of the next entry; `field` is the key's.
+    fn map_key(&mut self, field: &FieldPlan, value: Value);
+    /// A string as key.
+    fn map_key_bytes(&mut self, field: &FieldPlan, bytes: &[u8]);
+    /// The value of the entry; `field` is the value's.
+    fn map_value(&mut self, field: &FieldPlan, value: Value);
+    /// A string as value.
+    fn map_value_bytes(&mut self, field: &FieldPlan, bytes: &[u8]);
+    /// A message's bytes as value, to be appended if `again`; answers how many there are now.
+    fn map_value_message(&mut self, field: &FieldPlan, raw: &[u8], again: bool) -> usize;
+    /// The entry is complete.
+    fn store_entry(&mut self);
+}

@@ -1,0 +1,64 @@
+//! How a function of ours begins and ends: its upvalues, and raising errors.
+
+use std::ffi::{c_int, c_void};
+
+use super::api::*;
+use crate::error::Text;
+
+/// The address kept in the userdata that is upvalue `n` of the running function.
+///
+/// # Safety
+/// The running function has such an upvalue.
+#[inline(always)]
+pub unsafe fn upvalue<'a, T>(l: *mut lua_State, n: c_int) -> &'a T {
+    // SAFETY: as the caller promises; the userdata keeps a pointer to a live T (see `push_owner`).
+    unsafe { &**lua_touserdata(l, lua_upvalueindex(n)).cast::<*const T>() }
+}
+
+/// Raises `text` as a string.
+///
+/// # Safety
+/// A free slot; no frame up to Lua holds a value with a destructor.
+#[cold]
+pub unsafe fn raise(l: *mut lua_State, text: &Text) -> ! {
+    // SAFETY: as the caller promises.
+    unsafe {
+        push_bytes(l, text.as_bytes());
+        lua_error(l)
+    }
+}
+
+/// Pushes a full userdata that owns `value` and drops it when it is collected.
+/// Answers where the value is, which stays until then. May raise before `make` is called.
+///
+/// # Safety
+/// Four free slots.
+pub unsafe fn push_owner<T>(l: *mut lua_State, make: impl FnOnce() -> T) -> *const T {
+    // SAFETY: the userdata has room for a pointer, which is null until the finalizer is set.
+    unsafe {
+        let owner = lua_newuserdata(l, size_of::<*mut c_void>()).cast::<*mut T>();
+        owner.write(std::ptr::null_mut());
+        lua_createtable(l, 0, 1);
+        lua_pushcclosure(l, collect::<T>, 0);
+        super::stack::raw_set_str(l, -2, "__gc");
+        lua_setmetatable(l, -2);
+        let value = Box::into_raw(Box::new(make()));
+        owner.write(value);
+        value
+    }
+}
+
+unsafe extern "C-unwind" fn collect<T>(l: *mut lua_State) -> c_int {
+    // SAFETY: only the userdata of `push_owner::<T>` has this finalizer, and its metatable is
+    // out of a program's reach but for the debug library.
+    unsafe {
+        let owner = lua_touserdata(l, 1).cast::<*mut T>();
+        if !owner.is_null() {
+            let value = owner.replace(std::ptr::null_mut());
+            if !value.is_null() {
+                drop(Box::from_raw(value));
+            }
+        }
+    }
+    0
+}

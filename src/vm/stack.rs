@@ -1,0 +1,112 @@
+//! Small steps on the Lua stack that the C API lacks.
+
+use std::ffi::{CStr, c_int};
+
+use super::api::*;
+
+/// The bytes of the string at `index`; `None` if there is no string. Converts nothing.
+///
+/// # Safety
+/// A valid index; the string must stay where it is, or on the stack, while the bytes are used.
+#[inline(always)]
+pub unsafe fn string_at<'a>(l: *mut lua_State, index: c_int) -> Option<&'a [u8]> {
+    // SAFETY: lua_tolstring gives pointer and length of a string; its type is checked first.
+    unsafe {
+        if lua_type(l, index) != LUA_TSTRING {
+            return None;
+        }
+        let mut n = 0;
+        let p = lua_tolstring(l, index, &mut n);
+        Some(std::slice::from_raw_parts(p.cast(), n))
+    }
+}
+
+/// The name of the type of the value at `index`.
+///
+/// # Safety
+/// A valid index.
+pub unsafe fn type_name(l: *mut lua_State, index: c_int) -> &'static str {
+    // SAFETY: lua_typename gives a static string.
+    unsafe {
+        let t = lua_type(l, index);
+        if t < 0 {
+            return "no value";
+        }
+        CStr::from_ptr(lua_typename(l, t)).to_str().unwrap_or("?")
+    }
+}
+
+/// Pops `n` values.
+///
+/// # Safety
+/// At least `n` values of the caller's on the stack.
+#[inline(always)]
+pub unsafe fn pop(l: *mut lua_State, n: c_int) {
+    // SAFETY: as the caller promises.
+    unsafe { lua_settop(l, -n - 1) };
+}
+
+/// Pushes `table[key]`, raw.
+///
+/// # Safety
+/// A table at `index`; two free slots. May raise.
+pub unsafe fn raw_get_str(l: *mut lua_State, index: c_int, key: &str) {
+    // SAFETY: as the caller promises; an index relative to the top is shifted by the push.
+    unsafe {
+        let index = absolute(l, index);
+        push_bytes(l, key.as_bytes());
+        lua_rawget(l, index);
+    }
+}
+
+/// `table[key] = value`, raw; pops the value.
+///
+/// # Safety
+/// A table at `index`, a value on top; two free slots. May raise.
+pub unsafe fn raw_set_str(l: *mut lua_State, index: c_int, key: &str) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let index = absolute(l, index);
+        push_bytes(l, key.as_bytes());
+        lua_insert(l, -2);
+        lua_rawset(l, index);
+    }
+}
+
+/// `index` counted from the bottom; pseudo-indexes stay.
+///
+/// # Safety
+/// A valid index.
+pub unsafe fn absolute(l: *mut lua_State, index: c_int) -> c_int {
+    // SAFETY: lua_gettop only reads.
+    if index > 0 || index <= LUA_REGISTRYINDEX { index } else { unsafe { lua_gettop(l) + index + 1 } }
+}
+
+/// Whether the table at `index` has no key.
+///
+/// # Safety
+/// A table at `index`; two free slots.
+pub unsafe fn is_empty(l: *mut lua_State, index: c_int) -> bool {
+    // SAFETY: as the caller promises; nil starts a traversal.
+    unsafe {
+        let index = absolute(l, index);
+        lua_pushnil(l);
+        if lua_next(l, index) == 0 {
+            return true;
+        }
+        pop(l, 2);
+        false
+    }
+}
+
+/// `table[n] = bytes`, raw.
+///
+/// # Safety
+/// A table at `index`, which is no index relative to the top; a free slot. May raise.
+pub unsafe fn set_bytes(l: *mut lua_State, index: c_int, n: Slot, bytes: &[u8]) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        push_bytes(l, bytes);
+        lua_rawseti(l, index, n);
+    }
+}

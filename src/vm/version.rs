@@ -1,0 +1,136 @@
+//! What depends on the Lua that runs: telling it, boxed numbers, and calls that may yield.
+
+use std::ffi::c_int;
+
+use super::api::*;
+use super::number::{PIN_BOXED, PIN_INT64, PIN_UINT64};
+use super::stack::{raw_get_str, raw_set_str, string_at};
+use crate::error::Text;
+
+/// The Lua that this build is for, as its `_VERSION` says.
+const VERSION: &str = if cfg!(any(feature = "lua51", feature = "luajit")) {
+    "Lua 5.1"
+} else if cfg!(feature = "lua52") {
+    "Lua 5.2"
+} else if cfg!(feature = "lua53") {
+    "Lua 5.3"
+} else if cfg!(feature = "lua54") {
+    "Lua 5.4"
+} else {
+    "Lua 5.5"
+};
+
+/// The pins of boxed numbers, which are nil where there are none.
+pub const BOXED_PINS: [Slot; 3] = [PIN_INT64, PIN_UINT64, PIN_BOXED];
+
+/// That the running Lua is the one that this build is for.
+///
+/// # Errors
+/// A text that tells both.
+///
+/// # Safety
+/// Five free slots.
+pub unsafe fn check_version(l: *mut lua_State) -> Result<(), Text> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let top = lua_gettop(l);
+        mlua::ffi::lua_getglobal(l, c"_VERSION".as_ptr());
+        mlua::ffi::lua_getglobal(l, c"jit".as_ptr());
+        let found = string_at(l, top + 1).unwrap_or_default();
+        let jit = lua_type(l, top + 2) == LUA_TTABLE;
+        let same = found == VERSION.as_bytes() && (jit == cfg!(feature = "luajit"));
+        let result = if same {
+            Ok(())
+        } else {
+            let wanted = if cfg!(feature = "luajit") { "LuaJIT" } else { VERSION };
+            let found = if jit { "LuaJIT".into() } else { String::from_utf8_lossy(found) };
+            Err(Text::of(format_args!("this build of protobuf is for {wanted}, but runs in {found}")))
+        };
+        lua_settop(l, top);
+        result
+    }
+}
+
+/// Pins what makes and tells boxed numbers, if this Lua has them.
+///
+/// # Safety
+/// The table of pins at `pins`, ten free slots. May raise.
+pub unsafe fn pin_boxed(l: *mut lua_State, pins: c_int) {
+    if !cfg!(feature = "luajit") {
+        return;
+    }
+    const SOURCE: &[u8] = include_bytes!("../../lua/boxed.lua");
+    // SAFETY: as the caller promises.
+    unsafe {
+        let top = lua_gettop(l);
+        if load(l, SOURCE, c"=protobuf") && lua_pcall(l, 0, 3, 0) == 0 {
+            for (i, pin) in BOXED_PINS.iter().enumerate() {
+                lua_pushvalue(l, top + 1 + i as c_int);
+                lua_rawseti(l, pins, *pin);
+            }
+        }
+        lua_settop(l, top);
+    }
+}
+
+/// Where C functions cannot be yielded across, replaces `encode` of the module table at `module`
+/// by a Lua function, which calls the function that it is given itself, with bytes from `helper`.
+///
+/// # Safety
+/// A table at `module`, ten free slots. May raise.
+pub unsafe fn wrap_encode(l: *mut lua_State, module: c_int, helper: &str) {
+    if !cfg!(any(feature = "lua51", feature = "luajit")) {
+        return;
+    }
+    const SOURCE: &[u8] = include_bytes!("../../lua/encode.lua");
+    // SAFETY: as the caller promises.
+    unsafe {
+        if !load(l, SOURCE, c"=protobuf") {
+            lua_error(l);
+        }
+        raw_get_str(l, module, "encode");
+        raw_get_str(l, module, helper);
+        lua_call(l, 2, 1);
+        raw_set_str(l, module, "encode");
+    }
+}
+
+unsafe fn load(l: *mut lua_State, source: &[u8], name: &std::ffi::CStr) -> bool {
+    // SAFETY: the source is valid for its length.
+    unsafe { mlua::ffi::luaL_loadbuffer(l, source.as_ptr().cast(), source.len(), name.as_ptr()) == 0 }
+}
+
+/// Calls the function at `at` with the `arguments` above it, and returns its results to Lua.
+/// It may yield, except on 5.1 and LuaJIT.
+///
+/// # Safety
+/// The function and its arguments are on top; the running C function returns what this returns.
+pub unsafe fn call_yieldable(l: *mut lua_State, arguments: c_int, at: c_int) -> c_int {
+    const MULTIPLE: c_int = -1;
+    // SAFETY: as the caller promises. The continuation needs nothing but the stack.
+    unsafe {
+        #[cfg(any(feature = "lua51", feature = "luajit"))]
+        lua_call(l, arguments, MULTIPLE);
+        #[cfg(feature = "lua52")]
+        mlua::ffi::lua_callk(l, arguments, MULTIPLE, at, Some(resumed));
+        #[cfg(any(feature = "lua53", feature = "lua54", feature = "lua55"))]
+        mlua::ffi::lua_callk(l, arguments, MULTIPLE, at as _, Some(resumed));
+        lua_gettop(l) - at + 1
+    }
+}
+
+#[cfg(feature = "lua52")]
+unsafe extern "C-unwind" fn resumed(l: *mut lua_State) -> c_int {
+    let mut at = 0;
+    // SAFETY: called by Lua as the continuation of `call_yieldable`.
+    unsafe {
+        mlua::ffi::lua_getctx(l, &mut at);
+        lua_gettop(l) - at + 1
+    }
+}
+
+#[cfg(any(feature = "lua53", feature = "lua54", feature = "lua55"))]
+unsafe extern "C-unwind" fn resumed(l: *mut lua_State, _: c_int, at: mlua::ffi::lua_KContext) -> c_int {
+    // SAFETY: called by Lua as the continuation of `call_yieldable`.
+    unsafe { lua_gettop(l) - at as c_int + 1 }
+}

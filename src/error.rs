@@ -78,6 +78,8 @@ pub enum EncodeError {
     Traced,
     /// Lua code that was called raised; its error value is on top of the stack.
     Raised,
+    /// There is no value where an optional one was looked for; the encoder goes on.
+    Absent,
 }
 
 /// Why a descriptor set, a type name or a pattern cannot be used.

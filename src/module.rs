@@ -48,7 +48,9 @@ const LARGEST: usize = i32::MAX as usize;
 pub unsafe extern "C-unwind" fn open(l: *mut lua_State) -> c_int {
     // SAFETY: a C function has 20 free slots.
     unsafe {
-        if let Err(text) = crate::vm::check_version(l) {
+        // Moved out of its box before the raise, which runs no destructor.
+        let wrong = crate::vm::check_version(l).err().map(|text| *text);
+        if let Some(text) = wrong {
             raise(l, &text);
         }
         push_instance(l);
@@ -193,14 +195,16 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
         let mut source = StackSource {
             l,
             pins: Pins { table: pins },
-            bindings: &epoch.bindings,
+            set: epoch.set(),
+            bindings: Some(&epoch.bindings),
             rules: options.rules,
             trace: &instance.trace,
             top: pins,
             origin: Origin::Table,
+            flat_values: 0,
             text: [0; StackSource::TEXT],
         };
-        let mut cx = encoding(instance, epoch, &options);
+        let mut cx = encoding(instance, epoch.set(), &options);
         let result = kernel::encode(&mut source, 2, m, &mut *writer, &mut cx);
         if result.is_err() || (*writer).len() > LARGEST {
             encode_failed(l, instance, writer, &m.name, result.err());
@@ -209,14 +213,8 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
     }
 }
 
-fn encoding<'a>(instance: &'a Instance, epoch: &'a Epoch, options: &Options) -> Encoding<'a> {
-    Encoding {
-        set: epoch.set(),
-        trace: &instance.trace,
-        budget: options.budget(),
-        required: options.required,
-        utf8: options.utf8(),
-    }
+fn encoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Encoding<'a> {
+    Encoding { set, trace: &instance.trace, budget: options.budget(), required: options.required, utf8: options.utf8() }
 }
 
 #[cold]
@@ -406,11 +404,14 @@ unsafe fn decode_without_type(l: *mut lua_State, instance: &Instance, epoch: &Ep
 
 #[cold]
 #[inline(never)]
-unsafe fn no_pattern(l: *mut lua_State, instance: &Instance) -> ! {
-    let mut text = Text::new();
-    instance.trace.tell_detail(&mut text);
+unsafe fn no_pattern(l: *mut lua_State, instance: &Instance, function: &str) -> ! {
     // SAFETY: no value with a destructor is in the frames below.
-    unsafe { raise(l, &text) }
+    unsafe {
+        string_argument(l, 1, function);
+        let mut text = Text::new();
+        instance.trace.tell_detail(&mut text);
+        raise(l, &text)
+    }
 }
 
 unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
@@ -419,39 +420,26 @@ unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         let instance = Instance::of(l);
         let epoch = instance.epoch();
         let values = lua_gettop(l) - 1;
-        if lua_type(l, 1) != LUA_TSTRING {
-            bad_argument(l, 1, "pack", expected("pattern", l, 1));
-        }
-        let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance) };
+        let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "pack") };
         let names = pattern.slots.len() as c_int;
-        // The pins keep the epoch, the owner the pattern; both stand above the values.
-        if values > names {
-            too_many_values(l, &pattern.plan.name, values, names);
+        if values != names {
+            fill_values(l, &pattern.plan.name, values, names);
         }
-        if values < names {
-            if lua_checkstack(l, names - values + 8) == 0 {
-                raise(l, &Text::of("stack overflow"));
-            }
-            for _ in values..names {
-                lua_pushnil(l);
-                lua_insert(l, values + 2);
-            }
-        }
-        lua_pushvalue(l, lua_upvalueindex(2));
-        let pins = names + 3;
         let options = instance.options.get();
         let writer = instance.take_writer();
         let mut source = StackSource {
             l,
-            pins: Pins { table: pins },
-            bindings: &epoch.bindings,
+            pins: UPVALUE_PINS,
+            set: &pattern.set,
+            bindings: None,
             rules: options.rules,
             trace: &instance.trace,
-            top: pins,
+            top: names + 2,
             origin: Origin::Flat(2),
+            flat_values: names,
             text: [0; StackSource::TEXT],
         };
-        let mut cx = encoding(instance, epoch, &options);
+        let mut cx = encoding(instance, &pattern.set, &options);
         cx.required = false;
         let result = kernel::encode(&mut source, 2, &pattern.plan, &mut *writer, &mut cx);
         if result.is_err() || (*writer).len() > LARGEST {
@@ -463,10 +451,22 @@ unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
     }
 }
 
+/// Puts nil in the place of missing values, below the owner on top; too many are an error.
 #[cold]
-unsafe fn too_many_values(l: *mut lua_State, root: &str, values: c_int, names: c_int) -> ! {
-    // SAFETY: no value with a destructor is in the frames below.
-    unsafe { raise(l, &Text::of(format_args!("{root}: {values} values for {names} names"))) }
+unsafe fn fill_values(l: *mut lua_State, root: &str, values: c_int, names: c_int) {
+    // SAFETY: room is asked for; no value with a destructor is in the frames below.
+    unsafe {
+        if values > names {
+            raise(l, &Text::of(format_args!("{root}: {values} values for {names} names")));
+        }
+        if lua_checkstack(l, names - values + 8) == 0 {
+            raise(l, &Text::of("stack overflow"));
+        }
+        for _ in values..names {
+            lua_pushnil(l);
+            lua_insert(l, values + 2);
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
@@ -475,17 +475,14 @@ unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         let top = lua_gettop(l);
         let instance = Instance::of(l);
         let epoch = instance.epoch();
-        if lua_type(l, 1) != LUA_TSTRING {
-            bad_argument(l, 1, "unpack", expected("pattern", l, 1));
-        }
         let input = match input_at(l, 2, top) {
             Ok(input) => input,
             Err(why) => bad_argument(l, if matches!(why, BadArgument::Length) { 3 } else { 2 }, "unpack", why),
         };
-        let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance) };
+        let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "unpack") };
         let count = pattern.slots.len() as u16;
-        let room = c_int::from(count) + 16;
-        if lua_checkstack(l, room) == 0 {
+        // A C function has 20 free slots; the owner and an open list or map need up to ten.
+        if count > 8 && lua_checkstack(l, c_int::from(count) + 16) == 0 {
             raise(l, &Text::of("stack overflow"));
         }
         let options = instance.options.get();
@@ -579,9 +576,7 @@ unsafe extern "C-unwind" fn default(l: *mut lua_State) -> c_int {
         lua_settop(l, 2);
         lua_pushvalue(l, lua_upvalueindex(2));
         let rules = instance.options.get().rules;
-        if !codec::attach(l, Pins { table: 3 }, &epoch.bindings, m, 2, &rules) {
-            raise(l, &Text::of(format_args!("{}: nested too deeply", m.name)));
-        }
+        codec::attach(l, Pins { table: 3 }, &epoch.bindings, m, 2, &rules);
         lua_settop(l, 2);
         1
     }

@@ -5,6 +5,7 @@
 //! and with it the epoch, so that a finalizer may register or clear while it runs.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -290,8 +291,11 @@ pub struct Epoch {
     /// Patterns by the addresses of their texts.
     patterns: [Cell<(usize, *const Pattern)>; CACHED],
     /// Pins of the owners of patterns, by text.
-    kept: RefCell<std::collections::HashMap<Box<[u8]>, (Slot, *const Pattern)>>,
+    kept: RefCell<HashMap<Box<[u8]>, Kept>>,
 }
+
+/// The pin of a pattern's owner, and the pattern.
+type Kept = (Slot, *const Pattern);
 
 /// Not the address of a string.
 const FREE: usize = usize::MAX;
@@ -353,10 +357,10 @@ impl Epoch {
     /// The pattern whose text is the string at `index`, with its owner pushed. May raise.
     ///
     /// # Errors
-    /// The text of the error is the trace's detail.
+    /// The text of the error is the trace's detail, if there is a string.
     ///
     /// # Safety
-    /// A string at `index`, upvalue 2 is the epoch's table of pins, six free slots.
+    /// A valid index, upvalue 2 is the epoch's table of pins, six free slots.
     #[inline(always)]
     pub unsafe fn pattern<'a>(&self, l: *mut lua_State, index: c_int, trace: &Trace) -> Result<&'a Pattern, ()> {
         // SAFETY: the pushed owner keeps the pattern while the caller uses it.
@@ -385,7 +389,7 @@ impl Epoch {
         let pins = lua_upvalueindex(2);
         // SAFETY: `kept` is borrowed only where nothing may raise.
         unsafe {
-            let text = string_at(l, index).unwrap_or_default();
+            let text = string_at(l, index).ok_or(())?;
             let kept = self.kept.borrow().get(text).copied();
             let pattern = match kept {
                 Some((pin, pattern)) => {

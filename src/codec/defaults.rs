@@ -15,6 +15,7 @@ use std::sync::Arc;
 use super::Bindings;
 use super::bindings::{BoundMessage, FIRST_FREE_PIN, Metas, PIN_ARRAY, PIN_MAP, PIN_METAS, PIN_SET};
 use super::rules::{Defaults, Rules};
+use super::worklist::Worklist;
 use crate::schema::{self, FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::vm::api::*;
 use crate::vm::{Pins, is_empty, pop, push_decimal, push_int, push_uint, raw_get_str, raw_set_str, upvalue};
@@ -26,10 +27,8 @@ const SHAPES_KEY: &str = "protobuf.shapes";
 const TYPE_KEY: &str = "protobuf.type";
 const FRESH_KEY: &str = "protobuf.fresh";
 
-/// Slots that one level of the walks below needs.
-const LEVEL: c_int = 12;
-/// Walks go no deeper: no message can be encoded beyond.
-const DEEPEST: u32 = 1000;
+/// Slots that the functions below need at most.
+const LEVEL: c_int = 18;
 
 /// The metatables of `m` under `rules`, made if they are not. May raise.
 ///
@@ -249,41 +248,47 @@ pub unsafe fn is_message_table(l: *mut lua_State, index: c_int) -> bool {
 /// # Safety
 /// A value at `index`, an absolute one.
 #[cold]
+#[inline(never)]
 pub unsafe fn is_untouched(l: *mut lua_State, index: c_int) -> bool {
-    // SAFETY: as the caller promises.
-    unsafe { untouched(l, index, DEEPEST) }
-}
-
-unsafe fn untouched(l: *mut lua_State, index: c_int, depth: u32) -> bool {
-    // SAFETY: room is asked for; the stack is as found at every exit.
+    // SAFETY: room is asked for; the stack is as found at every exit. Above `top`: the list, a
+    // table, its metatable, mark and shapes, a key, a value and its shape.
     unsafe {
-        if depth == 0 || lua_checkstack(l, LEVEL) == 0 || lua_type(l, index) != LUA_TTABLE {
+        if lua_type(l, index) != LUA_TTABLE || lua_checkstack(l, LEVEL) == 0 || lua_getmetatable(l, index) == 0 {
             return false;
         }
-        let top = lua_gettop(l);
-        if lua_getmetatable(l, index) == 0 {
-            return false;
-        }
-        raw_get_str(l, top + 1, FRESH_KEY);
-        raw_get_str(l, top + 1, SHAPES_KEY);
-        let mut result = lua_toboolean(l, top + 2) != 0 && lua_type(l, top + 3) == LUA_TTABLE;
-        if result {
+        let top = lua_gettop(l) - 1;
+        lua_settop(l, top);
+        let mut list = Worklist::push(l);
+        list.add(index, 0);
+        let mut result = true;
+        let (table, shapes, key, value) = (top + 2, top + 5, top + 6, top + 7);
+        while result && list.take().is_some() {
+            if lua_getmetatable(l, table) == 0 {
+                result = false;
+                break;
+            }
+            raw_get_str(l, table + 1, FRESH_KEY);
+            raw_get_str(l, table + 1, SHAPES_KEY);
+            result = lua_toboolean(l, table + 2) != 0 && lua_type(l, shapes) == LUA_TTABLE;
+            if !result {
+                break;
+            }
             lua_pushnil(l);
-            while lua_next(l, index) != 0 {
-                let value = top + 5;
-                lua_pushvalue(l, top + 4);
-                lua_rawget(l, top + 3);
+            while result && lua_next(l, table) != 0 {
+                lua_pushvalue(l, key);
+                lua_rawget(l, shapes);
                 result = lua_type(l, value) == LUA_TTABLE
                     && match shape_at(l, -1) {
                         Some(LIST | MAP) => is_empty(l, value),
-                        Some(_) => untouched(l, value, depth - 1),
+                        Some(_) => {
+                            list.add(value, 0);
+                            true
+                        }
                         None => false,
                     };
-                if !result {
-                    break;
-                }
-                lua_settop(l, top + 4);
+                lua_settop(l, key);
             }
+            lua_settop(l, top + 1);
         }
         lua_settop(l, top);
         result
@@ -305,11 +310,8 @@ pub unsafe fn has(l: *mut lua_State, index: c_int, key: c_int) -> bool {
         if lua_type(l, value) == LUA_TTABLE && push_shapes(l, index) {
             lua_pushvalue(l, key);
             lua_rawget(l, -2);
-            set = match shape_at(l, -1) {
-                Some(LIST | MAP) => !is_empty(l, value),
-                Some(_) => !is_untouched(l, value),
-                None => true,
-            };
+            let shape = shape_at(l, -1);
+            set = !is_absent(l, value, shape);
         }
         lua_settop(l, top);
         set
@@ -320,123 +322,119 @@ pub unsafe fn has(l: *mut lua_State, index: c_int, key: c_int) -> bool {
 /// messages in it. May raise.
 ///
 /// # Safety
-/// A table at `index`, an absolute one.
+/// A table at `index`, an absolute one; [`LEVEL`] free slots.
 pub unsafe fn extract(l: *mut lua_State, index: c_int) {
-    // SAFETY: as the caller promises.
-    unsafe { extract_level(l, index, DEEPEST) }
-}
-
-unsafe fn extract_level(l: *mut lua_State, index: c_int, depth: u32) {
-    // SAFETY: room is asked for; a field may be set to nil while it is traversed.
+    // SAFETY: as the caller promises. Above `top`: the list, a table, its shapes, a key, a value;
+    // above that an element's key and value. A field may be set to nil while it is traversed.
     unsafe {
-        if depth == 0 || lua_checkstack(l, LEVEL) == 0 || !push_shapes(l, index) {
-            return;
-        }
-        let shapes = lua_gettop(l);
-        let (key, value) = (shapes + 1, shapes + 2);
-        lua_pushnil(l);
-        while lua_next(l, index) != 0 {
-            if lua_type(l, value) == LUA_TTABLE {
-                lua_pushvalue(l, key);
-                lua_rawget(l, shapes);
-                let shape = shape_at(l, -1);
-                let absent = match shape {
-                    Some(LIST | MAP) => is_empty(l, value),
-                    Some(_) => is_untouched(l, value),
-                    None => false,
-                };
-                if absent {
-                    lua_pushvalue(l, key);
-                    lua_pushnil(l);
-                    lua_rawset(l, index);
-                } else if matches!(shape, Some(LIST | MAP)) {
-                    lua_settop(l, value);
-                    lua_pushnil(l);
-                    while lua_next(l, value) != 0 {
-                        if lua_type(l, -1) == LUA_TTABLE {
-                            let element = lua_gettop(l);
-                            extract_level(l, element, depth - 1);
+        let top = lua_gettop(l);
+        let mut list = Worklist::push(l);
+        list.add(index, 0);
+        let (table, shapes, key, value) = (top + 2, top + 3, top + 4, top + 5);
+        while list.take().is_some() {
+            if push_shapes(l, table) {
+                lua_pushnil(l);
+                while lua_next(l, table) != 0 {
+                    if lua_type(l, value) == LUA_TTABLE {
+                        lua_pushvalue(l, key);
+                        lua_rawget(l, shapes);
+                        let shape = shape_at(l, -1);
+                        lua_settop(l, value);
+                        if is_absent(l, value, shape) {
+                            lua_pushvalue(l, key);
+                            lua_pushnil(l);
+                            lua_rawset(l, table);
+                        } else if matches!(shape, Some(LIST | MAP)) {
+                            add_elements(l, &mut list, value, 0);
+                        } else {
+                            list.add(value, 0);
                         }
-                        lua_settop(l, value + 1);
                     }
-                } else {
-                    extract_level(l, value, depth - 1);
+                    lua_settop(l, key);
                 }
             }
-            lua_settop(l, key);
+            lua_settop(l, top + 1);
         }
-        lua_settop(l, shapes - 1);
+        lua_settop(l, top);
+    }
+}
+
+/// Whether the table at `value`, in a field of `shape`, counts as absent. May raise.
+unsafe fn is_absent(l: *mut lua_State, value: c_int, shape: Option<Int>) -> bool {
+    // SAFETY: the caller has a table there and free slots.
+    unsafe {
+        match shape {
+            Some(LIST | MAP) => is_empty(l, value),
+            Some(_) => is_untouched(l, value),
+            None => false,
+        }
+    }
+}
+
+/// Adds the tables in the list or map at `index`, with a tag. May raise.
+unsafe fn add_elements(l: *mut lua_State, list: &mut Worklist, index: c_int, tag: u32) {
+    // SAFETY: the caller has a table there and six free slots.
+    unsafe {
+        let top = lua_gettop(l);
+        lua_pushnil(l);
+        while lua_next(l, index) != 0 {
+            if lua_type(l, top + 2) == LUA_TTABLE {
+                list.add(top + 2, tag);
+            }
+            lua_settop(l, top + 1);
+        }
     }
 }
 
 /// Attaches defaults to the table at `at`, a message `m`, and to the messages in it, as `rules`
-/// say. May raise. Answers false if it nests too deeply.
+/// say. May raise.
 ///
 /// # Safety
-/// A table at `at`, an absolute one; the table of pins.
-pub unsafe fn attach(l: *mut lua_State, pins: Pins, b: &Bindings, m: &MessagePlan, at: c_int, rules: &Rules) -> bool {
-    // SAFETY: as the caller promises.
-    unsafe { attach_level(l, pins, b, m, at, rules, DEEPEST) }
+/// A table at `at`, an absolute one; the table of pins; [`LEVEL`] free slots.
+pub unsafe fn attach(l: *mut lua_State, pins: Pins, b: &Bindings, m: &MessagePlan, at: c_int, rules: &Rules) {
+    if rules.defaults == Defaults::None {
+        return;
+    }
+    // SAFETY: as the caller promises; each step leaves the stack as it was.
+    unsafe {
+        let top = lua_gettop(l);
+        let mut list = Worklist::push(l);
+        list.add(at, m.index);
+        let (table, value) = (top + 2, top + 3);
+        while let Some(index) = list.take() {
+            let (Some(m), Some(bound)) = (b.set.message(index), b.message(l, pins, index)) else { break };
+            if rules.defaults == Defaults::Copy {
+                fill(l, pins, b, m, bound, table, rules);
+            } else if lua_getmetatable(l, table) == 0 {
+                push_decoded(l, pins, b, m, bound, rules);
+                lua_setmetatable(l, table);
+            }
+            lua_settop(l, table);
+            for (f, sub) in m.fields.iter().filter_map(|f| Some((f, message_within(&b.set, f)?))) {
+                lua_rawgeti(l, pins.table, bound.pin(f));
+                lua_rawget(l, table);
+                // What is absent, or wrong, is for encode to tell.
+                if lua_type(l, value) == LUA_TTABLE {
+                    if f.repeated() {
+                        add_elements(l, &mut list, value, sub);
+                    } else {
+                        list.add(value, sub);
+                    }
+                }
+                lua_settop(l, table);
+            }
+            lua_settop(l, top + 1);
+        }
+        lua_settop(l, top);
+    }
 }
 
-unsafe fn attach_level(
-    l: *mut lua_State,
-    pins: Pins,
-    b: &Bindings,
-    m: &MessagePlan,
-    at: c_int,
-    rules: &Rules,
-    depth: u32,
-) -> bool {
-    // SAFETY: room is asked for; each step leaves the stack as it was.
-    unsafe {
-        if depth == 0 || lua_checkstack(l, LEVEL) == 0 {
-            return false;
-        }
-        let top = lua_gettop(l);
-        let Some(bound) = b.message(l, pins, m.index) else { return true };
-        match rules.defaults {
-            Defaults::None => return true,
-            Defaults::Copy => fill(l, pins, b, m, bound, at, rules),
-            Defaults::Metatable => {
-                if lua_getmetatable(l, at) == 0 {
-                    push_decoded(l, pins, b, m, bound, rules);
-                    lua_setmetatable(l, at);
-                }
-                lua_settop(l, top);
-            }
-        }
-        for f in &m.fields {
-            let sub = match f.op {
-                Op::Message | Op::Group => b.set.message(f.sub),
-                Op::Map => b
-                    .set
-                    .message(f.sub)
-                    .and_then(|e| e.fields.get(1).filter(|v| v.op == Op::Message).and_then(|v| b.set.message(v.sub))),
-                _ => None,
-            };
-            let Some(sub) = sub else { continue };
-            lua_rawgeti(l, pins.table, bound.pin(f));
-            lua_rawget(l, at);
-            let value = top + 1;
-            if lua_type(l, value) != LUA_TTABLE {
-                // Absent, or wrong, which encode will tell.
-            } else if !f.repeated() {
-                if !attach_level(l, pins, b, sub, value, rules, depth - 1) {
-                    return false;
-                }
-            } else {
-                lua_pushnil(l);
-                while lua_next(l, value) != 0 {
-                    if lua_type(l, -1) == LUA_TTABLE && !attach_level(l, pins, b, sub, top + 3, rules, depth - 1) {
-                        return false;
-                    }
-                    lua_settop(l, top + 2);
-                }
-            }
-            lua_settop(l, top);
-        }
-        true
+/// The type of the messages in `f`, if it holds any.
+fn message_within(set: &Set, f: &FieldPlan) -> Option<u32> {
+    match f.op {
+        Op::Message | Op::Group => Some(f.sub),
+        Op::Map => set.message(f.sub)?.fields.get(1).filter(|v| v.op == Op::Message).map(|v| v.sub),
+        _ => None,
     }
 }
 

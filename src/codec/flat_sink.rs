@@ -258,7 +258,7 @@ impl Sink for FlatSink<'_> {
         self.set_metatable(field);
     }
 
-    fn end_map(&mut self, (): (), field: &FieldPlan) {
+    fn end_map(&mut self, (): (), field: &FieldPlan, _: bool) {
         self.end_list((), field, 0);
     }
 

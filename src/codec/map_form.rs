@@ -106,7 +106,7 @@ unsafe fn is_list_of_entries(src: &StackSource, at: c_int, n: usize, entry: &Mes
     let by_number = !matches!(key.op, Op::String | Op::Bool);
     if by_number
         && value.op == Op::Message
-        && src.bindings.set.message(value.sub).is_some_and(|m| ["key", "value"].iter().any(|k| m.by_name(k).is_some()))
+        && src.set.message(value.sub).is_some_and(|m| ["key", "value"].iter().any(|k| m.by_name(k).is_some()))
     {
         return false;
     }

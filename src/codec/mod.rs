@@ -12,6 +12,7 @@ mod rules;
 mod show;
 mod source;
 mod table_sink;
+mod worklist;
 
 pub use bindings::{
     Bindings, FIRST_FREE_PIN, PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY,

@@ -39,6 +39,8 @@ pub enum Shown<'a> {
     Number(f64),
     /// A string.
     String(&'a [u8]),
+    /// A boolean.
+    Bool(bool),
     /// Something else: the name of its type.
     Other(&'static str),
 }
@@ -58,6 +60,7 @@ impl Shown<'_> {
                     (None, None) => Shown::Other("number"),
                 },
                 LUA_TSTRING => Shown::String(string_at(l, index).unwrap_or_default()),
+                LUA_TBOOLEAN => Shown::Bool(lua_toboolean(l, index) != 0),
                 LUA_TCDATA => Shown::Other("cdata"),
                 _ => Shown::Other(type_name(l, index)),
             }
@@ -77,6 +80,7 @@ impl fmt::Display for Shown<'_> {
             Shown::Number(v) if v.abs() >= 1e16 => write!(f, "{v:e}"),
             Shown::Number(v) => write!(f, "{v}"),
             Shown::String(v) => write!(f, "string {}", quoted(v)),
+            Shown::Bool(_) => f.write_str("boolean"),
             Shown::Other(name) => f.write_str(name),
         }
     }

@@ -14,7 +14,7 @@ use super::rules::Rules;
 use super::show::{Shown, title};
 use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
-use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, nearest};
+use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, nearest};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, Pins, pop, string_address, string_at, to_int, to_uint};
 
@@ -41,7 +41,9 @@ pub struct StackSource<'a> {
     /// The table of pins.
     pub pins: Pins,
     /// The types.
-    pub bindings: &'a Bindings,
+    pub set: &'a Set,
+    /// How they are bound; the flat form does without.
+    pub bindings: Option<&'a Bindings>,
     /// How values are taken.
     pub rules: Rules,
     /// Where errors are told.
@@ -50,6 +52,8 @@ pub struct StackSource<'a> {
     pub top: c_int,
     /// Where the values are.
     pub origin: Origin,
+    /// How many values the flat form has.
+    pub flat_values: c_int,
     /// The text of a number that is given for a string.
     pub text: [u8; StackSource::TEXT],
 }
@@ -90,6 +94,13 @@ impl<'a> StackSource<'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn wrong(&self, at: c_int, what: &str) -> EncodeError {
+        if let Origin::Flat(base) = self.origin
+            && (base..base + self.flat_values).contains(&at)
+            // SAFETY: every `at` that the kernel hands back is on the stack.
+            && unsafe { lua_type(self.l, at) } <= LUA_TNIL
+        {
+            return EncodeError::Absent;
+        }
         // SAFETY: every `at` that the kernel hands back is on the stack.
         let shown = unsafe { Shown::at(self.l, at) };
         self.fail(format_args!("expected {what}, got {shown}"))
@@ -171,10 +182,10 @@ impl<'a> StackSource<'a> {
             while lua_next(self.l, table) != 0 {
                 match bound.keys.find(string_address(self.l, -2)) {
                     Some(BoundMessage::UNKNOWN) => fields.unknown = true,
-                    Some(i) => fields.seen |= m.fields.get(i as usize).map_or(0, FieldPlan::mask),
+                    Some(i) => fields.seen |= m.fields.get(i as usize).map_or(0, |f| f.mask),
                     None => {
                         if let Some(f) = self.other_key(self.top + 1, m)? {
-                            fields.seen |= f.mask();
+                            fields.seen |= f.mask;
                         }
                     }
                 }
@@ -184,24 +195,21 @@ impl<'a> StackSource<'a> {
         Ok(())
     }
 
-    /// The set fields among the arguments.
+    /// The arguments of the flat form: which of them are nil shows when they are looked at.
     #[inline(always)]
     fn open_flat(&mut self, base: c_int, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
-        let mut needs_room = false;
-        fields.all = m.fields.len() > Fields::MOST;
+        fields.all = true;
+        let mut repeated = false;
         for f in &m.fields {
-            // SAFETY: the pattern's slots are arguments; ghosts have none.
-            if !f.flags.has(Flags::GHOST) && unsafe { lua_type(self.l, base + c_int::from(f.slot)) } > LUA_TNIL {
-                if fields.all {
-                    fields.seen |= f.mask();
-                } else {
-                    fields.add(f);
-                }
-                needs_room |= f.repeated();
+            repeated |= f.repeated();
+            if f.flags.has(Flags::ONEOF) && !f.flags.has(Flags::GHOST) {
+                // SAFETY: the pattern's slots are arguments; ghosts have none.
+                let there = unsafe { lua_type(self.l, base + c_int::from(f.slot)) } > LUA_TNIL;
+                fields.seen |= if there { f.mask } else { 0 };
             }
         }
         // SAFETY: asks for room; an argument alone needs less than every C function has.
-        if needs_room && unsafe { lua_checkstack(self.l, LEVEL) } == 0 {
+        if repeated && unsafe { lua_checkstack(self.l, LEVEL) } == 0 {
             return Err(self.fail(format_args!("stack overflow")));
         }
         Ok(Frame { table: 0, begin: self.top, top: self.top, bound: None })
@@ -220,13 +228,12 @@ impl<'a> Source for StackSource<'a> {
             return self.open_flat(base, m, fields);
         }
         let pairs = m.fields.len().min(Fields::MOST) as c_int + 1;
-        let bindings: &'a Bindings = self.bindings;
         // SAFETY: room is asked for first; `begin` and what follows are above all older values.
         unsafe {
             if lua_checkstack(l, 2 * pairs + LEVEL) == 0 {
                 return Err(self.fail(format_args!("{}", crate::error::Kind::Depth)));
             }
-            let Some(bound) = bindings.message(l, self.pins, m.index) else {
+            let Some(bound) = self.bindings.and_then(|b| b.message(l, self.pins, m.index)) else {
                 return Err(self.fail(format_args!("type {} is gone", m.name)));
             };
             let table = self.plain(at, Some(bound), false)?;
@@ -262,21 +269,17 @@ impl<'a> Source for StackSource<'a> {
     }
 
     #[inline(always)]
-    fn slot(&mut self, frame: Frame<'a>, field: &FieldPlan, slot: usize) -> c_int {
-        match self.origin {
-            Origin::Table => frame.begin + 2 * slot as c_int + 2,
-            Origin::Flat(base) => base + c_int::from(field.slot),
-        }
+    fn slot(&mut self, frame: Frame<'a>, slot: usize) -> c_int {
+        frame.begin + 2 * slot as c_int + 2
     }
 
+    #[inline(always)]
     fn fetch(&mut self, frame: Frame<'a>, field: &FieldPlan) -> Option<c_int> {
         // SAFETY: `open` made room; the key is replaced by the value.
         unsafe {
             let Some(bound) = frame.bound else {
                 let Origin::Flat(base) = self.origin else { return None };
-                let at = base + c_int::from(field.slot);
-                let there = !field.flags.has(Flags::GHOST) && lua_type(self.l, at) > LUA_TNIL;
-                return there.then_some(at);
+                return (!field.flags.has(Flags::GHOST)).then_some(base + c_int::from(field.slot));
             };
             lua_rawgeti(self.l, self.pins.table, bound.pin(field));
             lua_rawget(self.l, frame.table);
@@ -350,7 +353,8 @@ impl<'a> Source for StackSource<'a> {
     fn enumeration(&mut self, at: c_int, field: &FieldPlan, plan: &EnumPlan) -> Result<i32> {
         // SAFETY: `at` is on the stack, `open` made room.
         unsafe {
-            let known = self.bindings.enum_number(self.l, self.pins, field.sub, string_address(self.l, at));
+            let address = string_address(self.l, at);
+            let known = self.bindings.and_then(|b| b.enum_number(self.l, self.pins, field.sub, address));
             match known {
                 Some(number) => Ok(number),
                 None => self.other_enum(at, field, plan),
@@ -382,7 +386,7 @@ impl<'a> Source for StackSource<'a> {
             }
             let meta = lua_topointer(self.l, -1) as usize;
             pop(self.l, 1);
-            let bound = self.bindings.message(self.l, self.pins, m.index);
+            let bound = self.bindings.and_then(|b| b.message(self.l, self.pins, m.index));
             if bound.is_some_and(|b| meta == b.metas(&self.rules).get().decoded) || !is_untouched(self.l, at) {
                 return Ok(Nested::Open);
             }
@@ -452,9 +456,10 @@ impl<'a> Source for StackSource<'a> {
     fn within_entry(&mut self, at: c_int, name: &str, trace: &Trace) {
         // SAFETY: the key is on the stack.
         unsafe {
-            match string_at(self.l, at) {
-                Some(key) => trace.step(name, Index::Name(key)),
-                None => trace.step(name, Index::Key(&Shown::at(self.l, at))),
+            match Shown::at(self.l, at) {
+                Shown::String(key) => trace.step(name, Index::Name(key)),
+                Shown::Bool(key) => trace.step(name, Index::Key(&key)),
+                key => trace.step(name, Index::Key(&key)),
             }
         }
     }

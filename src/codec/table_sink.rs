@@ -257,8 +257,8 @@ impl<'a> Sink for TableSink<'a> {
     }
 
     #[inline(always)]
-    fn end_list(&mut self, frame: Frame<'a>, field: &FieldPlan, _: u64) {
-        self.store(frame, field);
+    fn end_list(&mut self, frame: Frame<'a>, field: &FieldPlan, n: u64) {
+        self.end_map(frame, field, n > 0);
     }
 
     #[inline(always)]
@@ -293,8 +293,14 @@ impl<'a> Sink for TableSink<'a> {
         self.set_metatable(self.rules.map_metatable, PIN_MAP);
     }
 
-    fn end_map(&mut self, frame: Frame<'a>, field: &FieldPlan) {
-        self.store(frame, field);
+    #[inline(always)]
+    fn end_map(&mut self, frame: Frame<'a>, field: &FieldPlan, any: bool) {
+        if any {
+            self.store(frame, field);
+        } else {
+            // SAFETY: the key and the empty table are on top.
+            unsafe { pop(self.l, 2) };
+        }
     }
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {

@@ -65,6 +65,15 @@ impl Budget {
         self.charge(TABLE.saturating_add(SLOT.saturating_mul(n as u64)))
     }
 
+    /// Takes an element whose list was charged without it.
+    ///
+    /// # Errors
+    /// [`Kind::Memory`].
+    #[inline(always)]
+    pub fn element(&mut self) -> Result<(), Kind> {
+        self.charge(SLOT)
+    }
+
     /// Takes a map with `n` new entries.
     ///
     /// # Errors

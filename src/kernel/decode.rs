@@ -51,6 +51,7 @@ impl Decoding<'_> {
 pub fn decode<S: Sink>(bytes: &[u8], m: &MessagePlan, sink: &mut S, cx: &mut Decoding) -> Result<()> {
     const { assert!(!std::mem::needs_drop::<S>() && !std::mem::needs_drop::<DecodeError>()) }
     let mut r = Reader::new(bytes);
+    at(r, cx.budget.charge(bytes.len() as u64))?;
     let Some(frame) = sink.open(m) else { return r.fail(Kind::Depth) };
     let complete = body(&mut r, m, frame, false, 0, sink, cx)?;
     check(complete, &[bytes], m, cx)
@@ -65,7 +66,7 @@ pub(super) fn check(complete: bool, parts: &[&[u8]], m: &MessagePlan, cx: &Decod
 /// Goes one level down and opens a message there.
 #[inline(always)]
 pub(super) fn down<S: Sink>(
-    r: &Reader,
+    r: Reader,
     sink: &mut S,
     cx: &mut Decoding,
     open: impl FnOnce(&mut S) -> Option<S::Frame>,
@@ -76,9 +77,9 @@ pub(super) fn down<S: Sink>(
     }
 }
 
-/// The contents of the group of `f`, whose start tag is read.
-#[inline(always)]
-fn group_contents<'a>(r: &mut Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Result<&'a [u8]> {
+/// The contents of the group of `f`, whose start tag is read, and the reader behind its end.
+#[inline(never)]
+fn group_contents<'a>(mut r: Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Result<(&'a [u8], Reader<'a>)> {
     let start = r.rest();
     r.skip(f.element_tag(), cx.budget.depth)?;
     // The end tag has as many bytes as its canonical form unless it is overlong; find its start.
@@ -88,7 +89,7 @@ fn group_contents<'a>(r: &mut Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Resul
         let rest = inner.rest();
         let t = inner.tag()?;
         if t & 7 == WireType::EndGroup as u32 {
-            return Ok(all.get(..all.len().saturating_sub(rest.len())).unwrap_or_default());
+            return Ok((all.get(..all.len().saturating_sub(rest.len())).unwrap_or_default(), r));
         }
         inner.skip(t, cx.budget.depth)?;
     }
@@ -97,12 +98,17 @@ fn group_contents<'a>(r: &mut Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Resul
 /// The bytes of a message or group of `f`, whose tag is read.
 #[inline(always)]
 pub(super) fn message_bytes<'a>(r: &mut Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Result<&'a [u8]> {
-    if f.op == Op::Group { group_contents(r, f, cx) } else { r.bytes() }
+    if f.op != Op::Group {
+        return r.bytes();
+    }
+    let (bytes, rest) = group_contents(*r, f, cx)?;
+    *r = rest;
+    Ok(bytes)
 }
 
 /// Takes `kind` as an error at `r`.
 #[inline(always)]
-pub(super) fn at<T>(r: &Reader, result: std::result::Result<T, Kind>) -> Result<T> {
+pub(super) fn at<T>(r: Reader, result: std::result::Result<T, Kind>) -> Result<T> {
     match result {
         Ok(v) => Ok(v),
         Err(kind) => r.fail(kind),
@@ -130,9 +136,9 @@ struct Run {
 /// Decodes the fields of a message until its end, or until `end_tag` if it is a group.
 ///
 /// With `merging`, the message has been open before: what `seen` lacks is asked of the sink.
-/// Answers whether all required fields were met, here and in its singular messages.
-pub(super) fn body<S: Sink>(
-    r: &mut Reader,
+/// Answers whether all required fields were met, here, in its singular messages and in its maps.
+pub(super) fn body<'a, S: Sink>(
+    reader: &mut Reader<'a>,
     m: &MessagePlan,
     frame: S::Frame,
     merging: bool,
@@ -140,28 +146,23 @@ pub(super) fn body<S: Sink>(
     sink: &mut S,
     cx: &mut Decoding,
 ) -> Result<bool> {
+    // A copy, which no other function has the address of, stays in registers.
+    let mut r = *reader;
     let all = r.rest();
     let mut run = Run { start: 0, end: 0 };
     let mut next = 0usize;
     let mut seen = 0u64;
     let mut count = 0u32;
     let mut complete = true;
-    let mut unmet: &[u8] = r.rest();
-    let mut pending = 0u32;
-    'fields: loop {
-        let tag = if pending != 0 {
-            pending
-        } else {
-            if r.is_empty() {
-                if end_tag != 0 {
-                    return r.fail(Kind::OpenGroup);
-                }
-                break;
+    loop {
+        if r.is_empty() {
+            if end_tag != 0 {
+                return r.fail(Kind::OpenGroup);
             }
-            unmet = r.rest();
-            r.tag()?
-        };
-        pending = 0;
+            break;
+        }
+        let start = r.rest();
+        let tag = r.tag()?;
         let f = match m.fields.get(next) {
             Some(f) if f.tag == tag => f,
             _ => match m.by_number(tag >> 3) {
@@ -171,60 +172,50 @@ pub(super) fn body<S: Sink>(
                         break;
                     }
                     r.skip(tag, cx.budget.depth)?;
-                    unknown(all, unmet, r, frame, &mut run, sink);
-                    continue 'fields;
+                    unknown(all, start, r, frame, &mut run, sink);
+                    continue;
                 }
             },
         };
-        let mask = f.mask();
-        // Singular scalars are just set again; all others must know whether they are there.
-        let again = |sink: &mut S| seen & mask != 0 || ((merging || mask == 0) && sink.has(frame, f));
         next = usize::from(f.index).wrapping_add(1);
+        count = count.wrapping_add(1);
+        if f.flags.has(Flags::PLAIN) {
+            if let Err(e) = read(&mut r, f, cx, ToField { sink, frame, field: f }) {
+                return Err(cx.within(m, f, Index::None, e));
+            }
+            seen |= f.mask;
+            continue;
+        }
         if !f.repeated() {
-            match f.op {
-                Op::Message | Op::Group if !f.flags.has(Flags::GHOST) => {
-                    let again = again(sink);
-                    if !S::NESTED {
-                        match message_bytes(r, f, cx) {
-                            Ok(raw) => {
-                                let built = sink.message(frame, f, raw, again);
-                                at(r, cx.budget.string(built))?;
-                            }
-                            Err(e) => return Err(cx.within(m, f, Index::None, e)),
-                        }
-                    } else {
-                        let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };
-                        match part(r, plan, f, frame, again, sink, cx) {
-                            Ok(whole) => complete &= whole,
-                            Err(e) => return Err(cx.within(m, f, Index::None, e)),
-                        }
-                        sink.store(frame, f);
-                    }
-                }
-                _ if f.flags.has(Flags::GHOST) => r.skip(tag, cx.budget.depth)?,
-                _ => match read(r, f, cx, ToField { sink, frame, field: f }) {
+            if f.flags.has(Flags::GHOST) {
+                r.skip(tag, cx.budget.depth)?;
+            } else if !matches!(f.op, Op::Message | Op::Group) {
+                match read(&mut r, f, cx, ToField { sink, frame, field: f }) {
                     Ok(true) => {}
                     Ok(false) => {
-                        unknown(all, unmet, r, frame, &mut run, sink);
-                        continue 'fields;
+                        unknown(all, start, r, frame, &mut run, sink);
+                        continue;
                     }
                     Err(e) => return Err(cx.within(m, f, Index::None, e)),
-                },
+                }
+            } else {
+                let again = is_set(f, frame, seen, merging, sink);
+                match singular(&mut r, f, frame, again, sink, cx) {
+                    Ok(whole) => complete &= whole,
+                    Err(e) => return Err(cx.within(m, f, Index::None, e)),
+                }
             }
             if f.flags.has(Flags::ONEOF)
                 && let Some(oneof) = m.oneofs.get(usize::from(f.oneof))
-                && (seen & oneof.mask & !mask != 0 || merging || !oneof.marked())
+                && (seen & oneof.mask & !f.mask != 0 || merging || !oneof.marked())
             {
                 displace(m, f, oneof, frame, sink);
-                seen &= mask | !oneof.mask;
+                seen &= f.mask | !oneof.mask;
             }
-            count = count.wrapping_add(u32::from(seen & mask == 0));
-            seen |= mask;
-            continue 'fields;
+            seen |= f.mask;
+            continue;
         }
-        let again = again(sink);
-        count = count.wrapping_add(u32::from(!again));
-        seen |= mask;
+        let again = is_set(f, frame, seen, merging, sink);
         if tag & 7 == WireType::Len as u32 && f.op.packable() {
             let mut packed = match r.bytes() {
                 Ok(bytes) => Reader::new(bytes),
@@ -236,12 +227,7 @@ pub(super) fn body<S: Sink>(
                 _ => packed.count_varints(),
             };
             at(r, cx.budget.list(n))?;
-            let mut i = if again {
-                sink.reopen_list(frame, f)
-            } else {
-                sink.begin_list(frame, f, n);
-                0
-            };
+            let mut i = open_list(f, frame, n, again, sink);
             while !packed.is_empty() {
                 i = i.wrapping_add(1);
                 let value = packed.rest();
@@ -256,78 +242,113 @@ pub(super) fn body<S: Sink>(
                 }
             }
             sink.end_list(frame, f, i);
-            continue 'fields;
+            seen |= if i > 0 { f.mask } else { 0 };
+            continue;
         }
         let n = if f.op.wire_type() == WireType::Len { r.count_run(tag) } else { 0 };
-        if f.op == Op::Map {
-            at(r, cx.budget.map(n))?;
+        let map = f.op == Op::Map;
+        at(r, if map { cx.budget.map(n) } else { cx.budget.list(n) })?;
+        let mut i = if map {
             sink.begin_map(frame, f, n, again);
-            loop {
-                if !entry(r, m, f, sink, cx)? {
-                    unknown(all, unmet, r, frame, &mut run, sink);
-                }
-                if r.is_empty() {
-                    break;
-                }
-                unmet = r.rest();
-                let t = r.tag()?;
-                if t != tag {
-                    pending = t;
-                    break;
-                }
-            }
-            sink.end_map(frame, f);
-            continue 'fields;
-        }
-        at(r, cx.budget.list(n))?;
-        let mut i = if again {
-            sink.reopen_list(frame, f)
+            u64::from(again)
         } else {
-            sink.begin_list(frame, f, n);
-            0
+            open_list(f, frame, n, again, sink)
         };
+        // The elements of a list mostly follow each other.
+        let mut start = start;
         loop {
             i = i.wrapping_add(1);
             let result = match f.op {
-                Op::Message | Op::Group => element(r, f, i, sink, cx),
-                Op::String | Op::Bytes => {
-                    let result = read(r, f, cx, ToElement { sink, field: f, index: i });
-                    match result {
-                        // The length was counted with the run, the text was not.
-                        Ok(_) => at(r, cx.budget.string(unmet.len().wrapping_sub(r.rest().len()))),
-                        Err(e) => Err(e),
+                Op::Message | Op::Group => element(&mut r, f, i, sink, cx).map(|()| true),
+                Op::Map => match entry(&mut r, m, f, sink, cx)? {
+                    Some(whole) => {
+                        complete &= whole;
+                        Ok(true)
                     }
-                }
-                _ => match read(r, f, cx, ToElement { sink, field: f, index: i }) {
-                    Ok(true) => at(r, cx.budget.charge(16)),
-                    Ok(false) => {
-                        i = i.wrapping_sub(1);
-                        unknown(all, unmet, r, frame, &mut run, sink);
-                        Ok(())
-                    }
-                    Err(e) => Err(e),
+                    None => Ok(false),
                 },
+                Op::String | Op::Bytes => {
+                    let before = r.rest().len();
+                    let result = read(&mut r, f, cx, ToElement { sink, field: f, index: i });
+                    result.and_then(|kept| {
+                        at(r, cx.budget.string(before.wrapping_sub(r.rest().len())))?;
+                        Ok(kept)
+                    })
+                }
+                _ => {
+                    at(r, cx.budget.element())?;
+                    read(&mut r, f, cx, ToElement { sink, field: f, index: i })
+                }
             };
-            if let Err(e) = result {
-                return Err(cx.within(m, f, Index::At(i), e));
+            match result {
+                Ok(true) => {}
+                Ok(false) => {
+                    i = i.wrapping_sub(1);
+                    unknown(all, start, r, frame, &mut run, sink);
+                }
+                Err(e) => return Err(cx.within(m, f, Index::At(i), e)),
             }
             if r.is_empty() {
                 break;
             }
-            unmet = r.rest();
-            let t = r.tag()?;
-            if t != tag {
-                pending = t;
+            let before = r;
+            if r.tag()? != tag {
+                r = before;
                 break;
             }
+            start = before.rest();
         }
-        sink.end_list(frame, f, i);
+        if map {
+            sink.end_map(frame, f, i > 0);
+        } else {
+            sink.end_list(frame, f, i);
+        }
+        seen |= if i > 0 { f.mask } else { 0 };
     }
     at(r, cx.budget.message(count))?;
     let last = all.get(run.start..run.end).unwrap_or_default();
     let joined = sink.close(frame, m, count, last);
     at(r, cx.budget.charge(joined as u64))?;
+    *reader = r;
     Ok(complete && seen & m.required == m.required && !m.required_unmarked)
+}
+
+/// Whether `f` has a value from before.
+#[inline(always)]
+fn is_set<S: Sink>(f: &FieldPlan, frame: S::Frame, seen: u64, merging: bool, sink: &mut S) -> bool {
+    seen & f.mask != 0 || ((merging || f.mask == 0) && sink.has(frame, f))
+}
+
+/// Opens a list, or opens it again; answers how many elements it has.
+#[inline(always)]
+fn open_list<S: Sink>(f: &FieldPlan, frame: S::Frame, n: usize, again: bool, sink: &mut S) -> u64 {
+    if again {
+        return sink.reopen_list(frame, f);
+    }
+    sink.begin_list(frame, f, n);
+    0
+}
+
+/// A singular message, as events or as bytes. Answers whether it is complete.
+#[inline(always)]
+fn singular<S: Sink>(
+    r: &mut Reader,
+    f: &FieldPlan,
+    frame: S::Frame,
+    again: bool,
+    sink: &mut S,
+    cx: &mut Decoding,
+) -> Result<bool> {
+    if !S::NESTED {
+        let raw = message_bytes(r, f, cx)?;
+        let built = sink.message(frame, f, raw, again);
+        at(*r, cx.budget.string(built))?;
+        return Ok(true);
+    }
+    let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };
+    let whole = part(r, plan, f, frame, again, sink, cx)?;
+    sink.store(frame, f);
+    Ok(whole)
 }
 
 /// A singular message: opens it, or opens it again to merge into it ("Last One Wins" holds
@@ -343,7 +364,7 @@ fn part<S: Sink>(
     cx: &mut Decoding,
 ) -> Result<bool> {
     let raw = if f.op == Op::Group { None } else { Some(r.bytes()?) };
-    let opened = down(r, sink, cx, |sink| {
+    let opened = down(*r, sink, cx, |sink| {
         if again {
             sink.reopen(frame, f, plan)
         } else {
@@ -372,7 +393,13 @@ fn contents<S: Sink>(
 ) -> Result<bool> {
     match raw {
         Some(raw) => body(&mut Reader::new(raw), plan, frame, merging, 0, sink, cx),
-        None => body(r, plan, frame, merging, tag(f.number(), WireType::EndGroup), sink, cx),
+        None => {
+            let mut inner = *r;
+            let end_tag = tag(f.number(), WireType::EndGroup);
+            let complete = body(&mut inner, plan, frame, merging, end_tag, sink, cx)?;
+            *r = inner;
+            Ok(complete)
+        }
     }
 }
 
@@ -381,14 +408,14 @@ fn contents<S: Sink>(
 fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Decoding) -> Result<()> {
     if !S::NESTED {
         let raw = message_bytes(r, f, cx)?;
-        at(r, cx.budget.string(raw.len()))?;
+        at(*r, cx.budget.string(raw.len()))?;
         sink.element_message(f, i, raw);
         return Ok(());
     }
     let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };
     let start = r.rest();
     let raw = if f.op == Op::Group { None } else { Some(r.bytes()?) };
-    let Some(frame) = down(r, sink, cx, |sink| sink.open(plan))? else { return r.fail(Kind::Depth) };
+    let Some(frame) = down(*r, sink, cx, |sink| sink.open(plan))? else { return r.fail(Kind::Depth) };
     let complete = contents(r, raw, plan, f, frame, false, sink, cx)?;
     cx.budget.leave();
     check(complete, &[raw.unwrap_or(start)], plan, cx)?;
@@ -399,7 +426,7 @@ fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mu
 /// Adds the field from `start` up to `r` to the run of unknown fields.
 #[cold]
 #[inline(never)]
-fn unknown<S: Sink>(all: &[u8], start: &[u8], r: &Reader, frame: S::Frame, run: &mut Run, sink: &mut S) {
+fn unknown<S: Sink>(all: &[u8], start: &[u8], r: Reader, frame: S::Frame, run: &mut Run, sink: &mut S) {
     let from = all.len().saturating_sub(start.len());
     let to = all.len().saturating_sub(r.rest().len());
     if run.end != from {

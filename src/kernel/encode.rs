@@ -3,7 +3,7 @@
 
 use super::budget::Budget;
 use super::source::{Fields, Nested, Result, Source};
-use crate::error::{EncodeError, Index, Kind, Trace};
+use crate::error::{DecodeError, EncodeError, Index, Kind, Trace};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::wire::{Reader, WireType, Writer, is_utf8, tag, zigzag32, zigzag64};
 
@@ -32,7 +32,9 @@ impl Encoding<'_> {
     #[cold]
     #[inline(never)]
     fn within(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
-        self.trace.step(m.name_of(f), index);
+        if error != EncodeError::Absent {
+            self.trace.step(m.name_of(f), index);
+        }
         error
     }
 }
@@ -65,7 +67,7 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
         } else {
             let (position, slot) = fields.get(i);
             let Some(f) = m.fields.get(position) else { continue };
-            (f, src.slot(frame, f, slot))
+            (f, src.slot(frame, slot))
         };
         if f.repeated() {
             let written = if f.op == Op::Map {
@@ -75,18 +77,22 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
             } else {
                 scalars(src, at, m, f, w, cx)
             };
-            written?;
+            match written {
+                Ok(()) | Err(EncodeError::Absent) => {}
+                Err(e) => return Err(e),
+            }
             src.settle(frame);
         } else if matches!(f.op, Op::Message | Op::Group) {
             let Some(plan) = cx.set.message(f.sub) else { continue };
-            if let Err(e) = message(src, at, f, plan, true, w, cx) {
-                return Err(cx.within(m, f, Index::None, e));
+            match message(src, at, f, plan, true, w, cx) {
+                Ok(()) | Err(EncodeError::Absent) => {}
+                Err(e) => return Err(cx.within(m, f, Index::None, e)),
             }
             src.settle(frame);
         } else {
             match payload(src, at, f, f.flags.has(Flags::PRESENCE), w, cx) {
                 Ok(true) => w.varint(u64::from(f.tag)),
-                Ok(false) => {}
+                Ok(false) | Err(EncodeError::Absent) => {}
                 Err(e) => return Err(cx.within(m, f, Index::None, e)),
             }
             if fields.all {
@@ -104,8 +110,8 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
 #[inline(never)]
 fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fields, cx: &Encoding) -> Result<()> {
     let mut has = |f: &FieldPlan| {
-        if f.mask() != 0 {
-            return fields.seen & f.mask() != 0;
+        if f.mask != 0 {
+            return fields.seen & f.mask != 0;
         }
         let there = src.fetch(frame, f).is_some();
         src.settle(frame);
@@ -203,7 +209,7 @@ fn fixed32(bits: u32, always: bool, w: &mut Writer) -> bool {
     if bits == 0 && !always {
         return false;
     }
-    w.bytes(&bits.to_le_bytes());
+    w.fixed(bits.to_le_bytes());
     true
 }
 
@@ -212,7 +218,7 @@ fn fixed64(bits: u64, always: bool, w: &mut Writer) -> bool {
     if bits == 0 && !always {
         return false;
     }
-    w.bytes(&bits.to_le_bytes());
+    w.fixed(bits.to_le_bytes());
     true
 }
 
@@ -416,18 +422,38 @@ fn unknown<S: Source>(
     cx: &Encoding,
     declared: bool,
 ) -> Result<()> {
-    let mut r = Reader::new(src.unknown(frame)?);
+    let raw = src.unknown(frame)?;
+    let mut total = 0usize;
+    let fields = each_unknown(raw, m, cx, declared, |field| total = total.saturating_add(field.len()));
+    if let Err(e) = fields {
+        return Err(cx.fail(format_args!("malformed unknown fields: {}", e.kind)));
+    }
+    let mut to = w.take(total);
+    each_unknown(raw, m, cx, declared, |field| {
+        if let Some((start, rest)) = std::mem::take(&mut to).split_at_mut_checked(field.len()) {
+            start.copy_from_slice(field);
+            to = rest;
+        }
+    })
+    .map_err(|_| EncodeError::Traced)
+}
+
+/// Calls `take` with each of the fields in `raw` whose number the type has, or has not.
+fn each_unknown(
+    raw: &[u8],
+    m: &MessagePlan,
+    cx: &Encoding,
+    declared: bool,
+    mut take: impl FnMut(&[u8]),
+) -> std::result::Result<(), DecodeError> {
+    let mut r = Reader::new(raw);
     while !r.is_empty() {
         let start = r.rest();
-        let field = r.tag().and_then(|tag| r.skip(tag, cx.budget.depth).map(|()| tag));
-        let Ok(tag) = field else {
-            return Err(cx.fail(format_args!("malformed unknown fields")));
-        };
+        let tag = r.tag()?;
+        r.skip(tag, cx.budget.depth)?;
         if m.by_number(tag >> 3).is_some() == declared {
-            let n = start.len().saturating_sub(r.rest().len());
-            w.push_bytes(start.get(..n).unwrap_or_default());
+            take(start.get(..start.len().wrapping_sub(r.rest().len())).unwrap_or_default());
         }
     }
-    w.finish_front();
     Ok(())
 }

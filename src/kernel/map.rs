@@ -1,25 +1,38 @@
 //! One entry of a map: a message with the key as field 1 and the value as field 2 ("Maps").
 
-use super::decode::{Decoding, Result, at, body, check, down};
+use super::decode::{Decoding, Result, at, body, down};
 use super::read::{Put, ToEntry, ToKey, read};
 use super::sink::{Sink, Value};
-use crate::error::{DecodeError, Index, Kind};
+use crate::error::{DecodeError, Index, Kind, Trace};
 use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op};
 use crate::wire::Reader;
 
-/// Decodes the entry at `r`, whose tag is read, into the open map `f` of `m`. Answers whether
-/// it did: an entry whose value a closed enum lacks is an unknown field as a whole.
+/// Decodes the entry at `r`, whose tag is read, into the open map `f` of `m`. Answers whether its
+/// value is complete, which matters only if no later entry replaces it; `None` if it was not
+/// stored: an entry whose value a closed enum lacks is an unknown field as a whole.
+#[inline(always)]
 pub(super) fn entry<S: Sink>(
     r: &mut Reader,
     m: &MessagePlan,
     f: &FieldPlan,
     sink: &mut S,
     cx: &mut Decoding,
-) -> Result<bool> {
+) -> Result<Option<bool>> {
     let raw = match r.bytes() {
         Ok(raw) => raw,
         Err(e) => return Err(cx.within(m, f, Index::None, e)),
     };
+    entry_in(raw, m, f, sink, cx)
+}
+
+fn entry_in<S: Sink>(
+    raw: &[u8],
+    m: &MessagePlan,
+    f: &FieldPlan,
+    sink: &mut S,
+    cx: &mut Decoding,
+) -> Result<Option<bool>> {
+    let r = Reader::new(raw);
     let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };
     let [key, value] = &*plan.fields else { return r.fail(Kind::Depth) };
     let found = match find(raw, key, value, cx) {
@@ -30,7 +43,7 @@ pub(super) fn entry<S: Sink>(
         && let Some(mut number) = found.value
         && !cx.knows(value, number.varint()? as i32)
     {
-        return Ok(false);
+        return Ok(None);
     }
     let put = match found.key {
         Some(mut r) => read(&mut r, key, cx, ToKey { sink, field: key }).map(drop),
@@ -42,24 +55,26 @@ pub(super) fn entry<S: Sink>(
     }
     let put = match (value.op, found.value) {
         (Op::Message, _) => message(raw, value, &found, sink, cx),
-        (_, Some(mut r)) => read(&mut r, value, cx, ToEntry { sink, field: value }).map(drop),
-        (_, None) => put_default(plan.defaults.get(1), ToEntry { sink, field: value }),
+        (_, Some(mut r)) => read(&mut r, value, cx, ToEntry { sink, field: value }),
+        (_, None) => put_default(plan.defaults.get(1), ToEntry { sink, field: value }).map(|()| true),
     };
-    if let Err(e) = put {
-        return Err(within_entry(m, f, key, found.key, e, cx));
+    match put {
+        Ok(complete) => {
+            sink.store_entry();
+            Ok(Some(complete))
+        }
+        Err(e) => Err(within_entry(m, f, key, found.key, e, cx)),
     }
-    sink.store_entry();
-    Ok(true)
 }
 
 /// Where the parts of an entry are: readers behind the tags of the last key and value.
-struct Found<'a> {
-    key: Option<Reader<'a>>,
+pub(super) struct Found<'a> {
+    pub key: Option<Reader<'a>>,
     value: Option<Reader<'a>>,
     values: usize,
 }
 
-fn find<'a>(raw: &'a [u8], key: &FieldPlan, value: &FieldPlan, cx: &Decoding) -> Result<Found<'a>> {
+pub(super) fn find<'a>(raw: &'a [u8], key: &FieldPlan, value: &FieldPlan, cx: &Decoding) -> Result<Found<'a>> {
     let mut r = Reader::new(raw);
     let mut found = Found { key: None, value: None, values: 0 };
     while !r.is_empty() {
@@ -88,8 +103,9 @@ fn put_default<P: Put>(default: Option<&Default>, put: P) -> Result<()> {
     Ok(())
 }
 
-/// The message value of an entry, merged where it comes in several parts.
-fn message<S: Sink>(raw: &[u8], value: &FieldPlan, found: &Found, sink: &mut S, cx: &mut Decoding) -> Result<()> {
+/// The message value of an entry, merged where it comes in several parts. Answers whether it is
+/// surely complete: of several parts, none proves it.
+fn message<S: Sink>(raw: &[u8], value: &FieldPlan, found: &Found, sink: &mut S, cx: &mut Decoding) -> Result<bool> {
     let r = Reader::new(raw);
     let first = match found.value {
         Some(mut r) => r.bytes()?,
@@ -98,45 +114,30 @@ fn message<S: Sink>(raw: &[u8], value: &FieldPlan, found: &Found, sink: &mut S, 
     if !S::NESTED {
         if found.values < 2 {
             sink.map_value_message(value, first, false);
-            return Ok(());
+            return Ok(true);
         }
         return each_part(raw, value, cx.budget.depth, |part, again| {
             let built = sink.map_value_message(value, part, again);
-            at(&r, cx.budget.string(built))
-        });
+            at(r, cx.budget.string(built))
+        })
+        .map(|()| true);
     }
     let Some(plan) = cx.set.message(value.sub) else { return r.fail(Kind::Depth) };
-    let Some(frame) = down(&r, sink, cx, |sink| sink.open(plan))? else { return r.fail(Kind::Depth) };
+    let Some(frame) = down(r, sink, cx, |sink| sink.open(plan))? else { return r.fail(Kind::Depth) };
     let mut complete = false;
     if found.values < 2 {
         complete = body(&mut Reader::new(first), plan, frame, false, 0, sink, cx)?;
     } else {
         each_part(raw, value, cx.budget.depth, |part, again| {
-            complete |= body(&mut Reader::new(part), plan, frame, again, 0, sink, cx)?;
-            Ok(())
+            body(&mut Reader::new(part), plan, frame, again, 0, sink, cx).map(drop)
         })?;
     }
     cx.budget.leave();
-    if found.values < 2 {
-        check(complete, &[first], plan, cx)
-    } else {
-        // A part by itself proves nothing: another may have brought an incomplete message.
-        merged(raw, value, plan, cx)
-    }
+    Ok(complete)
 }
 
 #[cold]
-fn merged(raw: &[u8], value: &FieldPlan, plan: &MessagePlan, cx: &Decoding) -> Result<()> {
-    let mut parts = Vec::new();
-    each_part(raw, value, cx.budget.depth, |part, _| {
-        parts.push(part);
-        Ok(())
-    })?;
-    check(false, &parts, plan, cx)
-}
-
-#[cold]
-fn each_part<'a>(
+pub(super) fn each_part<'a>(
     raw: &'a [u8],
     value: &FieldPlan,
     depth: u32,
@@ -157,7 +158,7 @@ fn each_part<'a>(
 }
 
 #[cold]
-fn within_entry(
+pub(super) fn within_entry(
     m: &MessagePlan,
     f: &FieldPlan,
     key: &FieldPlan,
@@ -165,24 +166,54 @@ fn within_entry(
     error: DecodeError,
     cx: &Decoding,
 ) -> DecodeError {
-    struct Shown<'a>(&'a mut Option<Value>);
-    impl Put for Shown<'_> {
+    key_at(key, at, cx).step(m.name_of(f), cx.trace);
+    error
+}
+
+/// A key, apart from any sink. Each type of key has values of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key<'a> {
+    Name(&'a [u8]),
+    Int(i64),
+    Uint(u64),
+    Bool(bool),
+}
+
+impl Key<'_> {
+    /// Tells `trace` that the error arose in the entry of map `name` with this key.
+    #[cold]
+    pub fn step(&self, name: &str, trace: &Trace) {
+        match self {
+            Key::Name(v) => trace.step(name, Index::Name(v)),
+            Key::Int(v) => trace.step(name, Index::Key(v)),
+            Key::Uint(v) => trace.step(name, Index::Key(v)),
+            Key::Bool(v) => trace.step(name, Index::Key(v)),
+        }
+    }
+}
+
+/// The key at `at`, or its default.
+pub(super) fn key_at<'a>(key: &FieldPlan, at: Option<Reader<'a>>, cx: &Decoding) -> Key<'a> {
+    struct Take<'k>(&'k mut Option<Value>);
+    impl Put for Take<'_> {
         fn value(self, value: Value) {
             *self.0 = Some(value);
         }
         fn bytes(self, _: &[u8]) {}
     }
-    let Some(mut r) = at else { return cx.within(m, f, Index::Key(&"default"), error) };
     if key.op == Op::String {
-        let name = r.bytes().unwrap_or_default();
-        return cx.within(m, f, Index::Name(name), error);
+        return Key::Name(at.and_then(|mut r| r.bytes().ok()).unwrap_or_default());
     }
     let mut value = None;
-    let _ = read(&mut r, key, cx, Shown(&mut value));
-    match value {
-        Some(Value::Int(v)) => cx.within(m, f, Index::Key(&v), error),
-        Some(Value::Uint(v)) => cx.within(m, f, Index::Key(&v), error),
-        Some(Value::Bool(v)) => cx.within(m, f, Index::Key(&v), error),
-        _ => cx.within(m, f, Index::None, error),
+    if let Some(mut r) = at {
+        let _ = read(&mut r, key, cx, Take(&mut value));
+    }
+    match (value, key.op) {
+        (Some(Value::Uint(v)), _) => Key::Uint(v),
+        (Some(Value::Bool(v)), _) => Key::Bool(v),
+        (Some(Value::Int(v)), _) => Key::Int(v),
+        (_, Op::Uint64 | Op::Fixed64) => Key::Uint(0),
+        (_, Op::Bool) => Key::Bool(false),
+        _ => Key::Int(0),
     }
 }

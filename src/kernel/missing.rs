@@ -1,12 +1,17 @@
-//! Required fields of a message that came in parts: a part may lack what another has, so
-//! the exact answer needs all parts. Runs only when the decoder missed something.
+//! Required fields of a message that came in parts: a part may lack what another has, and an
+//! entry of a map may be replaced by a later one, so the exact answer needs the whole message.
+//! Runs only when the decoder missed something.
 
-use super::decode::{Decoding, Result, at, message_bytes};
+use std::collections::HashMap;
+
+use super::decode::{Decoding, Result, message_bytes};
+use super::map::{Key, each_part, find, key_at};
 use crate::error::{DecodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
 use crate::wire::{Reader, WireType};
 
-/// Checks that `parts` together have every required field of `m` and of its singular messages.
+/// Checks that `parts` together have every required field of `m`, of its singular messages and
+/// of the messages in its maps. Elements of lists are checked on their own.
 ///
 /// # Errors
 /// [`Kind::Required`], with the path in the trace.
@@ -22,6 +27,7 @@ pub(super) fn check(parts: &[&[u8]], m: &MessagePlan, cx: &Decoding) -> Result<(
 struct Met<'a> {
     set: bool,
     parts: Vec<&'a [u8]>,
+    entries: HashMap<Key<'a>, Vec<&'a [u8]>>,
 }
 
 fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Decoding) -> Result<bool> {
@@ -34,10 +40,17 @@ fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Decoding) -> Result<bool> {
             cx.trace.step(m.name_of(f), Index::None);
             return Ok(false);
         }
-        if met.set
-            && matches!(f.op, Op::Message | Op::Group)
+        if f.op == Op::Map {
+            let Some(plan) = value_of(f, cx).and_then(|v| cx.set.message(v.sub)) else { continue };
+            for (key, parts) in &met.entries {
+                if !whole(parts, plan, cx)? {
+                    key.step(m.name_of(f), cx.trace);
+                    return Ok(false);
+                }
+            }
+        } else if met.set
+            && is_singular_message(f)
             && let Some(plan) = cx.set.message(f.sub)
-            && !f.repeated()
             && !whole(&met.parts, plan, cx)?
         {
             cx.trace.step(m.name_of(f), Index::None);
@@ -47,6 +60,15 @@ fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Decoding) -> Result<bool> {
     Ok(true)
 }
 
+fn is_singular_message(f: &FieldPlan) -> bool {
+    matches!(f.op, Op::Message | Op::Group) && !f.repeated()
+}
+
+/// The value's field of map `f`, if it holds messages.
+fn value_of<'a>(f: &FieldPlan, cx: &Decoding<'a>) -> Option<&'a FieldPlan> {
+    cx.set.message(f.sub)?.fields.get(1).filter(|v| v.op == Op::Message)
+}
+
 fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Decoding) -> Result<()> {
     let mut r = Reader::new(part);
     while !r.is_empty() {
@@ -54,30 +76,37 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Decoding)
         if tag & 7 == WireType::EndGroup as u32 {
             break;
         }
-        let Some(f) = m.by_number(tag >> 3).filter(|f| f.tag == tag && !f.repeated()) else {
+        let field = m.by_number(tag >> 3).filter(|f| f.tag == tag && counts(r, f, cx));
+        let Some(f) = field.filter(|f| !f.repeated() || f.op == Op::Map) else {
             r.skip(tag, cx.budget.depth)?;
             continue;
         };
-        if !counts(r, f, cx) {
-            r.skip(tag, cx.budget.depth)?;
-            continue;
-        }
         if f.flags.has(Flags::ONEOF) {
             displace(m, f, met);
         }
-        let bytes = match f.op {
-            Op::Message | Op::Group => Some(message_bytes(&mut r, f, cx)?),
-            _ => {
-                r.skip(tag, cx.budget.depth)?;
-                None
-            }
+        let bytes = if f.op == Op::Map || is_singular_message(f) {
+            Some(message_bytes(&mut r, f, cx)?)
+        } else {
+            r.skip(tag, cx.budget.depth)?;
+            None
         };
-        if let Some(met) = met.get_mut(usize::from(f.index)) {
-            met.set = true;
+        let Some(met) = met.get_mut(usize::from(f.index)) else { continue };
+        met.set = true;
+        if f.op != Op::Map {
             met.parts.extend(bytes);
+        } else if let (Some(raw), Some(value)) = (bytes, value_of(f, cx))
+            && let Some(key) = cx.set.message(f.sub).and_then(|e| e.fields.first())
+        {
+            let found = find(raw, key, value, cx)?;
+            let mut parts = Vec::new();
+            each_part(raw, value, cx.budget.depth, |part, _| {
+                parts.push(part);
+                Ok(())
+            })?;
+            met.entries.insert(key_at(key, found.key, cx), parts);
         }
     }
-    at(&r, Ok(()))
+    Ok(())
 }
 
 /// Whether the value at `r` sets `f`: a number that a closed enum lacks does not.

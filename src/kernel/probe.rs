@@ -43,7 +43,7 @@ impl Sink for NullSink {
     fn element_message(&mut self, _: &FieldPlan, _: u64, _: &[u8]) {}
     fn store_element(&mut self, _: u64) {}
     fn begin_map(&mut self, (): (), _: &FieldPlan, _: usize, _: bool) {}
-    fn end_map(&mut self, (): (), _: &FieldPlan) {}
+    fn end_map(&mut self, (): (), _: &FieldPlan, _: bool) {}
     fn map_key(&mut self, _: &FieldPlan, _: Value) {}
     fn map_key_bytes(&mut self, _: &FieldPlan, _: &[u8]) {}
     fn map_value(&mut self, _: &FieldPlan, _: Value) {}
@@ -159,7 +159,11 @@ impl<const NESTED: bool> Sink for TraceSink<'_, NESTED> {
         self.size(frame, f).unwrap_or_default()
     }
     fn end_list(&mut self, frame: u32, f: &FieldPlan, n: u64) {
-        self.mark(frame, f, n);
+        if n == 0 {
+            self.forget(frame, f);
+        } else {
+            self.mark(frame, f, n);
+        }
         self.word(format_args!("]"));
     }
     fn element(&mut self, _: &FieldPlan, index: u64, value: Value) {
@@ -178,7 +182,10 @@ impl<const NESTED: bool> Sink for TraceSink<'_, NESTED> {
         self.mark(frame, f, 0);
         self.word(format_args!("{}{}({n}", f.number(), if again { "+" } else { "" }));
     }
-    fn end_map(&mut self, _: u32, _: &FieldPlan) {
+    fn end_map(&mut self, frame: u32, f: &FieldPlan, any: bool) {
+        if !any {
+            self.forget(frame, f);
+        }
         self.word(format_args!(")"));
     }
     fn map_key(&mut self, _: &FieldPlan, value: Value) {

@@ -61,7 +61,7 @@ pub trait Sink {
     fn begin_list(&mut self, frame: Self::Frame, field: &FieldPlan, n: usize);
     /// Opens a list again; returns how many elements it has.
     fn reopen_list(&mut self, frame: Self::Frame, field: &FieldPlan) -> u64;
-    /// Ends a list, which has `n` elements.
+    /// Ends a list, which has `n` elements; one without elements is absent.
     fn end_list(&mut self, frame: Self::Frame, field: &FieldPlan, n: u64);
     /// Element `index`, from 1.
     fn element(&mut self, field: &FieldPlan, index: u64, value: Value);
@@ -74,8 +74,8 @@ pub trait Sink {
 
     /// Opens a map that will get about `n` entries, again if `again`.
     fn begin_map(&mut self, frame: Self::Frame, field: &FieldPlan, n: usize, again: bool);
-    /// Ends a map.
-    fn end_map(&mut self, frame: Self::Frame, field: &FieldPlan);
+    /// Ends a map, which is absent unless it has `any` entry.
+    fn end_map(&mut self, frame: Self::Frame, field: &FieldPlan, any: bool);
     /// The key of the next entry; `field` is the key's.
     fn map_key(&mut self, field: &FieldPlan, value: Value);
     /// A string as key.

@@ -50,7 +50,7 @@ impl Fields {
         if n >= Self::MOST {
             return false;
         }
-        self.seen |= field.mask();
+        self.seen |= field.mask;
         let entry = field.index << 5 | n as u16;
         // Insertion sort: tables mostly come in about the order of their fields.
         let mut at = n;
@@ -110,9 +110,10 @@ pub trait Source {
 
     /// Opens the message at `at` and collects its set fields.
     fn open(&mut self, at: Self::At, m: &MessagePlan, fields: &mut Fields) -> Result<Self::Frame>;
-    /// The value of `field`, which was the `slot`-th to be added, from 0.
-    fn slot(&mut self, frame: Self::Frame, field: &FieldPlan, slot: usize) -> Self::At;
-    /// The value of `field` of an open message, if it is set.
+    /// The value of the `slot`-th field that was added, from 0.
+    fn slot(&mut self, frame: Self::Frame, slot: usize) -> Self::At;
+    /// The value of `field` of an open message, if it is set. A value that is only found to be
+    /// absent when it is looked at gives [`EncodeError::Absent`] then.
     fn fetch(&mut self, frame: Self::Frame, field: &FieldPlan) -> Option<Self::At>;
     /// The unknown fields of an open message.
     fn unknown(&mut self, frame: Self::Frame) -> Result<&[u8]>;

@@ -212,7 +212,7 @@ impl Compiler<'_> {
                 .ok_or_else(|| format!("default {} is no value of its type", quoted(text)))?,
         };
         let oneof = oneof.unwrap_or(MessagePlan::NONE);
-        let field = FieldPlan { tag, alt, op, bit: FieldPlan::NO_BIT, flags, index, slot: index, oneof, sub };
+        let field = FieldPlan { tag, alt, mask: 0, op, flags, index, slot: index, oneof, sub };
         Ok((field, default))
     }
 
@@ -288,8 +288,9 @@ impl MessagePlan {
         oneofs: Vec<Oneof>,
     ) -> MessagePlan {
         assign_bits(&mut fields);
+        fields.iter_mut().for_each(mark_plain);
         let mask = |members: &[u16]| {
-            members.iter().filter_map(|m| fields.get(usize::from(*m))).fold(0, |mask, f| mask | f.mask())
+            members.iter().filter_map(|m| fields.get(usize::from(*m))).fold(0, |mask, f| mask | f.mask)
         };
         let oneofs = oneofs
             .into_iter()
@@ -300,8 +301,8 @@ impl MessagePlan {
             id: next_id(),
             index,
             name: name.into(),
-            required: required.clone().fold(0, |mask, f| mask | f.mask()),
-            required_unmarked: required.clone().any(|f| f.mask() == 0),
+            required: required.clone().fold(0, |mask, f| mask | f.mask),
+            required_unmarked: required.clone().any(|f| f.mask == 0),
             map_entry: false,
             dense: dense(&fields),
             by_name: names.iter().cloned().zip(0..).collect(),
@@ -322,11 +323,18 @@ fn assign_bits(fields: &mut [FieldPlan]) {
         Op::Message | Op::Group => 2,
         _ => 3,
     };
-    let mut bits = 0..FieldPlan::NO_BIT;
+    let mut masks = (0..u64::BITS).map(|bit| 1 << bit);
     for wanted in 0..=3 {
         for field in fields.iter_mut().filter(|f| rank(f) == wanted) {
-            field.bit = bits.next().unwrap_or(FieldPlan::NO_BIT);
+            field.mask = masks.next().unwrap_or(0);
         }
+    }
+}
+
+fn mark_plain(field: &mut FieldPlan) {
+    let special = Flags::REPEATED.with(Flags::ONEOF).with(Flags::CLOSED);
+    if !field.flags.has(special) && !matches!(field.op, Op::Message | Op::Group | Op::Map) {
+        field.flags = field.flags.with(Flags::PLAIN);
     }
 }
 

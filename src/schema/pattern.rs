@@ -167,7 +167,8 @@ mod tests {
         let whole = pattern.set.find_message("p.M").unwrap();
         assert_eq!(plan.index, whole.index);
         assert_ne!(plan.id, whole.id);
-        let fields: Vec<_> = plan.fields.iter().map(|f| (f.number(), f.index, f.slot, f.bit)).collect();
+        let fields: Vec<_> =
+            plan.fields.iter().map(|f| (f.number(), f.index, f.slot, f.mask.trailing_zeros())).collect();
         assert_eq!(fields, [(2, 0, 2, 1), (5, 1, 1, 2), (200, 2, 0, 0)]);
         assert_eq!(plan.names.iter().map(|n| &**n).collect::<Vec<_>>(), ["name", "id", "list"]);
         assert_eq!(&*plan.defaults, [Default::Bytes(Box::from(*b"x")), Default::Int(0), Default::None]);
@@ -183,8 +184,11 @@ mod tests {
     fn other_members_of_a_oneof_are_ghosts() {
         let pattern = Pattern::compile(&set(), "p.M e a c").unwrap();
         let plan = &pattern.plan;
-        let fields: Vec<_> =
-            plan.fields.iter().map(|f| (plan.name_of(f), f.slot, f.oneof, f.flags.has(Flags::GHOST), f.bit)).collect();
+        let fields: Vec<_> = plan
+            .fields
+            .iter()
+            .map(|f| (plan.name_of(f), f.slot, f.oneof, f.flags.has(Flags::GHOST), f.mask.trailing_zeros()))
+            .collect();
         let none = u16::MAX;
         assert_eq!(
             fields,

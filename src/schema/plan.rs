@@ -76,6 +76,8 @@ impl Flags {
     /// Only in a pattern: a oneof member that is not asked for. It makes no value, but
     /// unsets the member that is.
     pub const GHOST: Flags = Flags(1 << 7);
+    /// A singular scalar that a value simply sets: no oneof member, no closed enum.
+    pub const PLAIN: Flags = Flags(1 << 8);
 
     /// Whether any of `other`'s bits is set.
     #[inline(always)]
@@ -99,8 +101,8 @@ pub struct FieldPlan {
     pub alt: u32,
     /// How its value (for lists: an element) is coded.
     pub op: Op,
-    /// Its bit in the kernel's set of fields seen; [`FieldPlan::NO_BIT`] beyond 64 of them.
-    pub bit: u8,
+    /// Its bit in the kernel's set of fields seen; 0 if there was none left.
+    pub mask: u64,
     /// More facts.
     pub flags: Flags,
     /// Its position in [`MessagePlan::fields`].
@@ -114,9 +116,6 @@ pub struct FieldPlan {
 }
 
 impl FieldPlan {
-    /// Marks a field for which no bit was left: it is looked up in what was decoded.
-    pub const NO_BIT: u8 = 64;
-
     /// Its number.
     #[inline(always)]
     pub const fn number(&self) -> u32 {
@@ -127,12 +126,6 @@ impl FieldPlan {
     #[inline(always)]
     pub const fn repeated(&self) -> bool {
         self.flags.has(Flags::REPEATED)
-    }
-
-    /// Its bit as a mask; 0 if it has none.
-    #[inline(always)]
-    pub const fn mask(&self) -> u64 {
-        if self.bit < Self::NO_BIT { 1 << self.bit } else { 0 }
     }
 
     /// The tag of one unpacked value.

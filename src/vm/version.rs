@@ -30,7 +30,7 @@ pub const BOXED_PINS: [Slot; 3] = [PIN_INT64, PIN_UINT64, PIN_BOXED];
 ///
 /// # Safety
 /// Five free slots.
-pub unsafe fn check_version(l: *mut lua_State) -> Result<(), Text> {
+pub unsafe fn check_version(l: *mut lua_State) -> Result<(), Box<Text>> {
     // SAFETY: as the caller promises.
     unsafe {
         let top = lua_gettop(l);
@@ -44,7 +44,7 @@ pub unsafe fn check_version(l: *mut lua_State) -> Result<(), Text> {
         } else {
             let wanted = if cfg!(feature = "luajit") { "LuaJIT" } else { VERSION };
             let found = if jit { "LuaJIT".into() } else { String::from_utf8_lossy(found) };
-            Err(Text::of(format_args!("this build of protobuf is for {wanted}, but runs in {found}")))
+            Err(Box::new(Text::of(format_args!("this build of protobuf is for {wanted}, but runs in {found}"))))
         };
         lua_settop(l, top);
         result

@@ -33,13 +33,13 @@ impl<'a> Reader<'a> {
     /// An error at this position.
     #[cold]
     #[inline(never)]
-    pub fn fail<T>(&self, kind: Kind) -> Result<T> {
+    pub fn fail<T>(self, kind: Kind) -> Result<T> {
         Err(DecodeError { kind, at: self.rest.as_ptr() as usize })
     }
 
     #[cold]
     #[inline(never)]
-    fn short<T>(&self, needed: u64) -> Result<T> {
+    fn short<T>(self, needed: u64) -> Result<T> {
         self.fail(Kind::Truncated { needed, left: self.rest.len() as u64 })
     }
 
@@ -58,12 +58,17 @@ impl<'a> Reader<'a> {
                 self.rest = rest;
                 Ok(u64::from(a & 0x7f) | u64::from(b) << 7)
             }
-            _ => self.long_varint(),
+            _ => {
+                let (value, rest) = self.long_varint()?;
+                self.rest = rest;
+                Ok(value)
+            }
         }
     }
 
+    // What is not inlined takes and gives readers by value, so that they can stay in registers.
     #[inline(never)]
-    fn long_varint(&mut self) -> Result<u64> {
+    fn long_varint(self) -> Result<(u64, &'a [u8])> {
         let mut value = 0u64;
         let mut rest = self.rest;
         for shift in (0..64).step_by(7) {
@@ -76,8 +81,7 @@ impl<'a> Reader<'a> {
             value |= u64::from(b & 0x7f) << shift;
             rest = tail;
             if b < 0x80 {
-                self.rest = rest;
-                return Ok(value);
+                return Ok((value, rest));
             }
         }
         self.fail(Kind::Varint)
@@ -148,19 +152,27 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Malformed or truncated values, wire types that do not exist, an end-group tag
     /// that closes nothing, and [`Kind::Depth`].
+    #[inline(always)]
     pub fn skip(&mut self, tag: u32, depth: u32) -> Result<()> {
-        match tag & 7 {
-            0 => self.varint().map(drop),
-            1 => self.fixed64().map(drop),
-            2 => self.bytes().map(drop),
-            3 => self.skip_group(tag, depth),
-            4 => self.fail(Kind::EndGroup),
-            5 => self.fixed32().map(drop),
-            other => self.fail(Kind::WireType(other as u8)),
-        }
+        *self = self.skipped(tag, depth)?;
+        Ok(())
     }
 
-    fn skip_group(&mut self, start_tag: u32, depth: u32) -> Result<()> {
+    #[inline(never)]
+    fn skipped(mut self, tag: u32, depth: u32) -> Result<Self> {
+        match tag & 7 {
+            0 => self.varint().map(drop)?,
+            1 => self.fixed64().map(drop)?,
+            2 => self.bytes().map(drop)?,
+            3 => return self.group_skipped(tag, depth),
+            4 => return self.fail(Kind::EndGroup),
+            5 => self.fixed32().map(drop)?,
+            other => return self.fail(Kind::WireType(other as u8)),
+        }
+        Ok(self)
+    }
+
+    fn group_skipped(mut self, start_tag: u32, depth: u32) -> Result<Self> {
         let Some(depth) = depth.checked_sub(1) else {
             return self.fail(Kind::Depth);
         };
@@ -171,23 +183,23 @@ impl<'a> Reader<'a> {
             }
             let tag = self.tag()?;
             if tag == end_tag {
-                return Ok(());
+                return Ok(self);
             }
-            self.skip(tag, depth)?;
+            self = self.skipped(tag, depth)?;
         }
     }
 
     /// How many varints the rest holds, when it holds nothing else.
     #[inline(always)]
-    pub fn count_varints(&self) -> usize {
+    pub fn count_varints(self) -> usize {
         self.rest.iter().filter(|b| **b < 0x80).count()
     }
 
     /// How many length-delimited values of `tag` follow each other from here; the tag
     /// of the first is already read. At least 1.
     #[inline(always)]
-    pub fn count_run(&self, tag: u32) -> usize {
-        let mut ahead = *self;
+    pub fn count_run(self, tag: u32) -> usize {
+        let mut ahead = self;
         let mut n = 0usize;
         while ahead.bytes().is_ok() {
             n = n.saturating_add(1);

@@ -1,8 +1,5 @@
 //! Writing backwards: a message is written from its last byte to its first, so the
 //! length of each part is known when its turn comes.
-//!
-//! What comes forwards all the same is gathered in the free space at the front of the buffer
-//! and moved before the rest when it is complete.
 
 /// A buffer that fills from its end.
 #[derive(Default)]
@@ -10,8 +7,6 @@ pub struct Writer {
     buffer: Vec<u8>,
     /// Where the written bytes begin.
     start: usize,
-    /// How many bytes are gathered at the front.
-    front: usize,
 }
 
 /// A buffer larger than this is given back once its message is done.
@@ -19,12 +14,12 @@ const KEPT: usize = 1 << 20;
 
 impl Writer {
     /// Forgets what was written, and gives back the memory that a huge message took.
+    #[inline(always)]
     pub fn clear(&mut self) {
         if self.buffer.len() > KEPT {
             self.buffer = Vec::new();
         }
         self.start = self.buffer.len();
-        self.front = 0;
     }
 
     /// What is written so far.
@@ -36,7 +31,7 @@ impl Writer {
     /// How many bytes are written so far.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.buffer.len().saturating_sub(self.start)
+        self.buffer.len().wrapping_sub(self.start)
     }
 
     /// Whether nothing is written.
@@ -44,36 +39,30 @@ impl Writer {
         self.len() == 0
     }
 
+    /// Makes room for `n` bytes.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, n: usize) {
         let used = self.len();
-        let needed = used.saturating_add(self.front).saturating_add(n);
-        let size = self.buffer.len().saturating_mul(2).max(needed.saturating_add(256));
+        let needed = used.saturating_add(n).saturating_add(256);
+        let size = self.buffer.len().saturating_mul(2).max(needed);
         let mut buffer = vec![0; size];
         let start = size.saturating_sub(used);
         if let Some(to) = buffer.get_mut(start..) {
             to.copy_from_slice(self.written());
         }
-        if let (Some(to), Some(from)) = (buffer.get_mut(..self.front), self.buffer.get(..self.front)) {
-            to.copy_from_slice(from);
-        }
         self.buffer = buffer;
         self.start = start;
     }
 
+    /// The `n` bytes before what is written, to be filled.
     #[inline(always)]
-    fn free(&self) -> usize {
-        self.start.saturating_sub(self.front)
-    }
-
-    #[inline(always)]
-    fn take(&mut self, n: usize) -> &mut [u8] {
-        if self.free() < n {
+    pub fn take(&mut self, n: usize) -> &mut [u8] {
+        if self.start < n {
             self.grow(n);
         }
         let end = self.start;
-        self.start = end.saturating_sub(n);
+        self.start = end.wrapping_sub(n);
         self.buffer.get_mut(self.start..end).unwrap_or_default()
     }
 
@@ -83,6 +72,14 @@ impl Writer {
         let to = self.take(bytes.len());
         if to.len() == bytes.len() {
             to.copy_from_slice(bytes);
+        }
+    }
+
+    /// Puts four or eight bytes before what is written.
+    #[inline(always)]
+    pub fn fixed<const N: usize>(&mut self, bytes: [u8; N]) {
+        if let Some(to) = self.take(N).first_chunk_mut::<N>() {
+            *to = bytes;
         }
     }
 
@@ -96,67 +93,34 @@ impl Writer {
     /// Puts a varint before what is written.
     #[inline(always)]
     pub fn varint(&mut self, v: u64) {
-        if v < 0x80 {
-            if let [b] = self.take(1) {
-                *b = v as u8;
-            }
+        if v < 0x80
+            && let Some(b) = self.buffer.get_mut(self.start.wrapping_sub(1))
+        {
+            *b = v as u8;
+            self.start = self.start.wrapping_sub(1);
         } else {
             self.long_varint(v);
         }
     }
 
-    #[inline(always)]
-    fn long_varint(&mut self, v: u64) {
-        let bits = u64::BITS.saturating_sub(v.leading_zeros());
-        let n = bits.div_ceil(7) as usize;
-        fill_varint(self.take(n), v);
-    }
-
-    /// Gathers `bytes` at the front.
-    #[inline(always)]
-    pub fn push_bytes(&mut self, bytes: &[u8]) {
-        let to = self.room(bytes.len());
-        if to.len() == bytes.len() {
-            to.copy_from_slice(bytes);
-            self.front = self.front.saturating_add(bytes.len());
+    #[inline(never)]
+    fn long_varint(&mut self, mut v: u64) {
+        // Seven bits a byte, and one byte for zero.
+        let bits = u64::BITS.wrapping_sub((v | 1).leading_zeros());
+        let n = bits.wrapping_mul(9).wrapping_add(64) >> 6;
+        let to = self.take(n as usize);
+        for b in to.iter_mut() {
+            *b = v as u8 | 0x80;
+            v >>= 7;
         }
-    }
-
-    #[inline(always)]
-    fn room(&mut self, n: usize) -> &mut [u8] {
-        if self.free() < n {
-            self.grow(n);
+        if let Some(last) = to.last_mut() {
+            *last &= 0x7f;
         }
-        let end = self.front.saturating_add(n);
-        self.buffer.get_mut(self.front..end).unwrap_or_default()
-    }
-
-    /// Moves what was gathered at the front before what is written; returns its length.
-    #[inline(always)]
-    pub fn finish_front(&mut self) -> usize {
-        let n = self.front;
-        self.front = 0;
-        self.start = self.start.saturating_sub(n);
-        if self.start.saturating_add(n) <= self.buffer.len() {
-            self.buffer.copy_within(..n, self.start);
-        }
-        n
     }
 
     /// Takes back what was written last, until `len` bytes are left.
     pub fn truncate(&mut self, len: usize) {
         self.start = self.buffer.len().saturating_sub(len).max(self.start);
-    }
-}
-
-#[inline(always)]
-fn fill_varint(to: &mut [u8], mut v: u64) {
-    for b in to.iter_mut() {
-        *b = v as u8 | 0x80;
-        v >>= 7;
-    }
-    if let Some(last) = to.last_mut() {
-        *last &= 0x7f;
     }
 }
 
@@ -184,23 +148,23 @@ mod tests {
             for value in [1u64 << shift, (1u64 << shift) - 1, u64::MAX >> shift] {
                 w.clear();
                 w.varint(value);
-                let back = w.written().to_vec();
-                assert_eq!(crate::wire::Reader::new(&back).varint(), Ok(value));
+                let mut r = crate::wire::Reader::new(w.written());
+                assert_eq!(r.varint(), Ok(value));
+                assert!(r.is_empty());
             }
         }
     }
 
     #[test]
-    fn front_joins_the_rest_also_across_growth() {
+    fn what_is_written_survives_growth() {
+        let mut w = Writer::default();
+        let mut expected = Vec::new();
         for size in [1, 100, 200, 300, 1000, 100_000] {
-            let mut w = Writer::default();
-            w.bytes(b"end");
-            for i in 0..size {
-                w.push_bytes(&[i as u8 & 0x7f]);
-            }
-            w.push_bytes(b"xyz");
-            assert_eq!(w.finish_front(), size + 3);
-            let expected: Vec<u8> = (0..size).map(|i| i as u8 & 0x7f).chain(*b"xyzend").collect();
+            let part: Vec<u8> = (0..size).map(|i| i as u8).collect();
+            w.bytes(&part);
+            w.varint(1);
+            w.fixed([1, 2, 3, 4]);
+            expected = [&[1, 2, 3, 4, 1], &part[..], &expected].concat();
             assert_eq!(w.written(), expected);
         }
     }

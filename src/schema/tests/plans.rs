@@ -60,7 +60,7 @@ fn fields_of_proto2() {
             ("far", 536870911 << 3 | 5, 0, Op::Float, PRESENCE),
         ]
     );
-    assert_eq!(m.required, 1 << m.by_name("need").unwrap().bit);
+    assert_eq!(m.required, m.by_name("need").unwrap().mask);
     assert!(!m.required_unmarked && !m.map_entry);
     let field = |name| m.by_name(name).unwrap();
     let sub = |name| &*set.message(field(name).sub).unwrap().name;
@@ -207,7 +207,7 @@ fn bits_go_to_those_that_need_them_most() {
     source += "required int32 need = 200; oneof o { int32 a = 300; int32 b = 301; } optional M sub = 400; }";
     let r = registry(&source);
     let m = message(r.set(), "M");
-    let bit = |name: &str| m.by_name(name).unwrap().bit;
+    let bit = |name: &str| m.by_name(name).unwrap().mask.trailing_zeros();
     assert_eq!((bit("need"), bit("a"), bit("b"), bit("list1"), bit("list40"), bit("sub")), (0, 1, 2, 3, 42, 43));
     assert_eq!((bit("plain1"), bit("plain20"), bit("plain21")), (44, 63, FieldPlan::NO_BIT));
     assert_eq!(m.by_name("plain21").unwrap().mask(), 0);

@@ -82,7 +82,7 @@ local function under_finalizers(rounds, work)
   end
   -- Where there is a generational mode it collects too seldom for this.
   local _, mode = pcall(collectgarbage, "incremental")
-  local pause, multiplier = tune("pause", 50), tune("stepmul", 1000)
+  local pause, multiplier = tune("pause", 120), tune("stepmul", 200)
   collectgarbage()
   for _ = 1, 20 do
     arm()

@@ -116,7 +116,7 @@ h.test("of registering the same again", function()
 end)
 
 h.test("of instances that are dropped", function()
-  flat(100, function()
+  flat(1500, function()
     local own = h.protobuf.new()
     own.register(h.set "addressbook")
     own.decode("tutorial.AddressBook", "")

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int};
 use std::fmt::Write;
 
-use crate::codec::{self, FlatSink, Origin, StackSource, TableSink};
+use crate::codec::{self, FlatSink, StackSource, TEXT, TableSink};
 use crate::error::{DecodeError, EncodeError, Text};
 use crate::kernel::{self, Decoding, Encoding};
 use crate::options;
@@ -192,7 +192,7 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
         let pins = arguments + 1;
         let options = instance.options.get();
         let writer = instance.take_writer();
-        let mut source = StackSource {
+        let mut source = StackSource::<false> {
             l,
             pins: Pins { table: pins },
             set: epoch.set(),
@@ -200,9 +200,9 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
             rules: options.rules,
             trace: &instance.trace,
             top: pins,
-            origin: Origin::Table,
-            flat_values: 0,
-            text: [0; StackSource::TEXT],
+            base: 0,
+            values: 0,
+            text: [0; TEXT],
         };
         let mut cx = encoding(instance, epoch.set(), &options);
         let result = kernel::encode(&mut source, 2, m, &mut *writer, &mut cx);
@@ -427,7 +427,7 @@ unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         }
         let options = instance.options.get();
         let writer = instance.take_writer();
-        let mut source = StackSource {
+        let mut source = StackSource::<true> {
             l,
             pins: UPVALUE_PINS,
             set: &pattern.set,
@@ -435,9 +435,9 @@ unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
             rules: options.rules,
             trace: &instance.trace,
             top: names + 2,
-            origin: Origin::Flat(2),
-            flat_values: names,
-            text: [0; StackSource::TEXT],
+            base: 2,
+            values: names,
+            text: [0; TEXT],
         };
         let mut cx = encoding(instance, &pattern.set, &options);
         cx.required = false;

@@ -24,7 +24,7 @@ pub enum Form {
 }
 
 /// Opens the plain table at `at`, a map with entries of type `entry`.
-pub(super) fn open(src: &mut StackSource, at: c_int, entry: &MessagePlan) -> Result<List> {
+pub(super) fn open<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, entry: &MessagePlan) -> Result<List> {
     let l = src.l;
     let begin = src.top;
     // SAFETY: the source made room for ten values and more.
@@ -47,7 +47,10 @@ pub(super) fn open(src: &mut StackSource, at: c_int, entry: &MessagePlan) -> Res
 
 /// The next entry of `map`.
 #[allow(clippy::type_complexity)]
-pub(super) fn next(src: &mut StackSource, map: List) -> Result<Option<(Option<c_int>, Option<c_int>)>> {
+pub(super) fn next<const FLAT: bool>(
+    src: &mut StackSource<FLAT>,
+    map: List,
+) -> Result<Option<(Option<c_int>, Option<c_int>)>> {
     let l = src.l;
     let begin = map.begin;
     // SAFETY: the stack above `begin` is as drawn above.
@@ -100,7 +103,12 @@ unsafe fn step(l: *mut lua_State, at: c_int) -> Option<Slot> {
 
 /// Whether the table at `at` is pbc's list form: every element has only the keys `key` and
 /// `value`, and it cannot be meant as a map from numbers.
-unsafe fn is_list_of_entries(src: &StackSource, at: c_int, n: usize, entry: &MessagePlan) -> bool {
+unsafe fn is_list_of_entries<const FLAT: bool>(
+    src: &StackSource<FLAT>,
+    at: c_int,
+    n: usize,
+    entry: &MessagePlan,
+) -> bool {
     let l = src.l;
     let [key, value] = &*entry.fields else { return false };
     let by_number = !matches!(key.op, Op::String | Op::Bool);

@@ -21,5 +21,5 @@ pub use defaults::{attach, extract, has};
 pub use flat_sink::FlatSink;
 pub use rules::{Defaults, Rules};
 pub use show::Shown;
-pub use source::{Origin, StackSource};
+pub use source::{StackSource, TEXT};
 pub use table_sink::TableSink;

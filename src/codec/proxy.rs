@@ -18,7 +18,7 @@ const LONGEST: i64 = 1 << 26;
 /// The index of a plain table with what the table at `at` shows: itself, or a copy at the new top.
 #[cold]
 #[inline(never)]
-pub(super) fn resolve(src: &mut StackSource, at: c_int, list: bool) -> Result<c_int> {
+pub(super) fn resolve<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, list: bool) -> Result<c_int> {
     let l = src.l;
     // SAFETY: the source made room; `at` is a table with a metatable.
     unsafe {
@@ -57,7 +57,7 @@ fn raised<T>(status: c_int) -> Option<Result<T>> {
 }
 
 /// Leaves the copy on top. The metatable is at `base + 1`.
-unsafe fn copy_pairs(src: &mut StackSource, at: c_int, base: c_int) -> Result<bool> {
+unsafe fn copy_pairs<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, base: c_int) -> Result<bool> {
     let l = src.l;
     // SAFETY: `resolve` made room; the stack above `base + 1`: copy, next, state, control, then a call.
     unsafe {
@@ -115,7 +115,7 @@ unsafe extern "C-unwind" fn index_of(l: *mut lua_State) -> c_int {
 }
 
 /// Leaves the copy on top. The metatable is at `base + 1`.
-unsafe fn copy_list(src: &mut StackSource, at: c_int, base: c_int) -> Result<bool> {
+unsafe fn copy_list<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, base: c_int) -> Result<bool> {
     let l = src.l;
     // SAFETY: `resolve` made room.
     unsafe {

@@ -20,22 +20,17 @@ use crate::vm::{NotWhole, Pins, pop, string_address, string_at, to_int, to_uint}
 
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
+/// Longer than any number that Lua prints.
+pub const TEXT: usize = 64;
+
 /// Elements of a list that are fetched before the stack is cut back.
 const BATCH: u64 = 16;
 /// Slots for what one message needs besides its keys and values.
 const LEVEL: c_int = 24 + BATCH as c_int;
 
-/// Where the values of the outermost message are.
-#[derive(Clone, Copy)]
-pub enum Origin {
-    /// In a table.
-    Table,
-    /// On the stack, from this index on; nested messages are bytes.
-    Flat(c_int),
-}
-
-/// Reads values from the stack.
-pub struct StackSource<'a> {
+/// Reads values from the stack: those of a message from its table, or, if `FLAT`, from `base` on,
+/// where nested messages are bytes.
+pub struct StackSource<'a, const FLAT: bool> {
     /// The state.
     pub l: *mut lua_State,
     /// The table of pins.
@@ -50,12 +45,12 @@ pub struct StackSource<'a> {
     pub trace: &'a Trace,
     /// The top of the stack.
     pub top: c_int,
-    /// Where the values are.
-    pub origin: Origin,
+    /// Where the values of the flat form are.
+    pub base: c_int,
     /// How many values the flat form has.
-    pub flat_values: c_int,
+    pub values: c_int,
     /// The text of a number that is given for a string.
-    pub text: [u8; StackSource::TEXT],
+    pub text: [u8; TEXT],
 }
 
 /// An open message.
@@ -80,10 +75,7 @@ pub struct List {
     pub(super) form: Form,
 }
 
-impl<'a> StackSource<'a> {
-    /// Longer than any number that Lua prints.
-    pub const TEXT: usize = 64;
-
+impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
     #[cold]
     pub(super) fn fail(&self, text: std::fmt::Arguments) -> EncodeError {
         self.trace.detail(text);
@@ -94,8 +86,8 @@ impl<'a> StackSource<'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn wrong(&self, at: c_int, what: &str) -> EncodeError {
-        if let Origin::Flat(base) = self.origin
-            && (base..base + self.flat_values).contains(&at)
+        if FLAT
+            && (self.base..self.base + self.values).contains(&at)
             // SAFETY: every `at` that the kernel hands back is on the stack.
             && unsafe { lua_type(self.l, at) } <= LUA_TNIL
         {
@@ -111,12 +103,12 @@ impl<'a> StackSource<'a> {
     fn wrong_number(&self, at: c_int, f: &FieldPlan, why: NotWhole) -> EncodeError {
         match why {
             NotWhole::Type => self.wrong(at, title(f.op)),
-            NotWhole::Value => self.out_of_range(at, f),
+            NotWhole::Value => self.number_error(at, f),
         }
     }
 
     #[cold]
-    fn out_of_range(&self, at: c_int, f: &FieldPlan) -> EncodeError {
+    fn number_error(&self, at: c_int, f: &FieldPlan) -> EncodeError {
         // SAFETY: as in `wrong`.
         let shown = unsafe { Shown::at(self.l, at) };
         let why = if shown.is_fraction() { "not a whole number" } else { "out of range" };
@@ -197,14 +189,13 @@ impl<'a> StackSource<'a> {
 
     /// The arguments of the flat form: which of them are nil shows when they are looked at.
     #[inline(always)]
-    fn open_flat(&mut self, base: c_int, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
-        fields.all = true;
+    fn open_flat(&mut self, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
         let mut repeated = false;
         for f in &m.fields {
             repeated |= f.repeated();
             if f.flags.has(Flags::ONEOF) && !f.flags.has(Flags::GHOST) {
                 // SAFETY: the pattern's slots are arguments; ghosts have none.
-                let there = unsafe { lua_type(self.l, base + c_int::from(f.slot)) } > LUA_TNIL;
+                let there = unsafe { lua_type(self.l, self.base + c_int::from(f.slot)) } > LUA_TNIL;
                 fields.seen |= if there { f.mask } else { 0 };
             }
         }
@@ -216,16 +207,17 @@ impl<'a> StackSource<'a> {
     }
 }
 
-impl<'a> Source for StackSource<'a> {
+impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     type At = c_int;
     type Frame = Frame<'a>;
     type List = List;
+    const ALL: bool = FLAT;
 
     #[inline(always)]
     fn open(&mut self, at: c_int, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
         let l = self.l;
-        if let Origin::Flat(base) = self.origin {
-            return self.open_flat(base, m, fields);
+        if FLAT {
+            return self.open_flat(m, fields);
         }
         let pairs = m.fields.len().min(Fields::MOST) as c_int + 1;
         // SAFETY: room is asked for first; `begin` and what follows are above all older values.
@@ -277,10 +269,10 @@ impl<'a> Source for StackSource<'a> {
     fn fetch(&mut self, frame: Frame<'a>, field: &FieldPlan) -> Option<c_int> {
         // SAFETY: `open` made room; the key is replaced by the value.
         unsafe {
-            let Some(bound) = frame.bound else {
-                let Origin::Flat(base) = self.origin else { return None };
-                return (!field.flags.has(Flags::GHOST)).then_some(base + c_int::from(field.slot));
-            };
+            if FLAT {
+                return (!field.flags.has(Flags::GHOST)).then_some(self.base + c_int::from(field.slot));
+            }
+            let bound = frame.bound?;
             lua_rawgeti(self.l, self.pins.table, bound.pin(field));
             lua_rawget(self.l, frame.table);
             if lua_type(self.l, -1) == LUA_TNIL {
@@ -312,9 +304,11 @@ impl<'a> Source for StackSource<'a> {
 
     #[inline(always)]
     fn settle(&mut self, frame: Frame<'a>) {
-        // SAFETY: cuts back to what `open` left.
-        unsafe { lua_settop(self.l, frame.top) };
-        self.top = frame.top;
+        if self.top != frame.top {
+            // SAFETY: cuts back to what `open` left.
+            unsafe { lua_settop(self.l, frame.top) };
+            self.top = frame.top;
+        }
     }
 
     #[inline(always)]
@@ -373,7 +367,7 @@ impl<'a> Source for StackSource<'a> {
 
     #[inline(always)]
     fn message(&mut self, at: c_int, field: &FieldPlan, m: &MessagePlan, singular: bool) -> Result<Nested<'_>> {
-        if let Origin::Flat(_) = self.origin {
+        if FLAT {
             return self.flat_message(at).map(Nested::Raw);
         }
         if !singular || field.flags.has(Flags::ONEOF) {
@@ -396,7 +390,7 @@ impl<'a> Source for StackSource<'a> {
 
     #[cold]
     fn out_of_range(&mut self, at: c_int, field: &FieldPlan) -> EncodeError {
-        StackSource::out_of_range(self, at, field)
+        self.number_error(at, field)
     }
 
     #[inline(always)]
@@ -465,7 +459,7 @@ impl<'a> Source for StackSource<'a> {
     }
 }
 
-impl StackSource<'_> {
+impl<const FLAT: bool> StackSource<'_, FLAT> {
     /// An enum by number, by a long name, or wrong.
     #[cold]
     #[inline(never)]
@@ -486,8 +480,8 @@ impl StackSource<'_> {
                 });
             }
             match to_int(self.l, at, self.pins) {
-                Ok(n) => i32::try_from(n).map_err(|_| StackSource::out_of_range(self, at, field)),
-                Err(NotWhole::Value) => Err(StackSource::out_of_range(self, at, field)),
+                Ok(n) => i32::try_from(n).map_err(|_| self.number_error(at, field)),
+                Err(NotWhole::Value) => Err(self.number_error(at, field)),
                 Err(NotWhole::Type) => Err(self.wrong(at, "name or number of an enum")),
             }
         }

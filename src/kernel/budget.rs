@@ -1,6 +1,7 @@
 //! What one call may use: nesting and memory.
 
 use crate::error::Kind;
+use crate::schema::FieldPlan;
 
 /// What is left of the limits of one call.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,15 @@ impl Budget {
     #[inline(always)]
     pub fn message(&mut self, fields: u32) -> Result<(), Kind> {
         self.charge(TABLE.saturating_add(NODE.saturating_mul(u64::from(fields))))
+    }
+
+    /// Takes a field that its message will not count, for it has no bit.
+    ///
+    /// # Errors
+    /// [`Kind::Memory`].
+    #[inline(always)]
+    pub fn field(&mut self, f: &FieldPlan) -> Result<(), Kind> {
+        if f.mask == 0 { self.charge(NODE) } else { Ok(()) }
     }
 
     /// Takes a list with `n` new elements.

@@ -7,7 +7,7 @@ use super::read::{ToElement, ToField, read};
 use super::sink::Sink;
 use crate::error::{DecodeError, Index, Kind, Trace};
 use crate::schema::{FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set};
-use crate::wire::{Reader, WireType, tag};
+use crate::wire::{Reader, WireType, Writer, tag};
 
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
@@ -126,19 +126,31 @@ fn displace<S: Sink>(m: &MessagePlan, f: &FieldPlan, oneof: &OneofPlan, frame: S
     }
 }
 
-/// The unknown fields of one message that follow each other directly, as offsets in it.
+/// What is kept of a message apart from the loop over its plain fields.
+struct Side<'a> {
+    /// The message from its first byte on.
+    all: &'a [u8],
+    /// The latest unknown fields that follow each other directly, as offsets in `all`.
+    run: (usize, usize),
+    /// Required fields of nested messages were met.
+    complete: bool,
+}
+
+/// A place between two fields, and the fields seen so far.
 #[derive(Clone, Copy)]
-struct Run {
-    start: usize,
-    end: usize,
+struct Place<'a> {
+    r: Reader<'a>,
+    seen: u64,
 }
 
 /// Decodes the fields of a message until its end, or until `end_tag` if it is a group.
 ///
-/// With `merging`, the message has been open before: what `seen` lacks is asked of the sink.
+/// With `merging`, the message has been open before: what is not seen here is asked of the sink.
 /// Answers whether all required fields were met, here, in its singular messages and in its maps.
-pub(super) fn body<'a, S: Sink>(
-    reader: &mut Reader<'a>,
+///
+/// This loop sees to plain fields alone, so that what it needs fits the registers.
+pub(super) fn body<S: Sink>(
+    reader: &mut Reader,
     m: &MessagePlan,
     frame: S::Frame,
     merging: bool,
@@ -146,14 +158,10 @@ pub(super) fn body<'a, S: Sink>(
     sink: &mut S,
     cx: &mut Decoding,
 ) -> Result<bool> {
-    // A copy, which no other function has the address of, stays in registers.
     let mut r = *reader;
-    let all = r.rest();
-    let mut run = Run { start: 0, end: 0 };
-    let mut next = 0usize;
     let mut seen = 0u64;
-    let mut count = 0u32;
-    let mut complete = true;
+    let mut expected = &*m.fields;
+    let mut side = Side { all: r.rest(), run: (0, 0), complete: true };
     loop {
         if r.is_empty() {
             if end_tag != 0 {
@@ -161,156 +169,236 @@ pub(super) fn body<'a, S: Sink>(
             }
             break;
         }
-        let start = r.rest();
+        let start = r;
         let tag = r.tag()?;
-        let f = match m.fields.get(next) {
-            Some(f) if f.tag == tag => f,
-            _ => match m.by_number(tag >> 3) {
-                Some(f) if f.tag == tag || f.alt == tag => f,
-                _ => {
-                    if tag == end_tag {
-                        break;
-                    }
-                    r.skip(tag, cx.budget.depth)?;
-                    unknown(all, start, r, frame, &mut run, sink);
-                    continue;
+        // Writers mostly write fields in order: the next one is tried first.
+        let field = match expected {
+            [f, after @ ..] if f.tag == tag => {
+                expected = after;
+                Some(f)
+            }
+            _ => {
+                let found = m.by_number(tag >> 3).filter(|f| f.tag == tag || f.alt == tag);
+                if let Some(f) = found {
+                    expected = m.fields.get(usize::from(f.index).wrapping_add(1)..).unwrap_or_default();
                 }
-            },
+                found
+            }
         };
-        next = usize::from(f.index).wrapping_add(1);
-        count = count.wrapping_add(1);
+        let Some(f) = field else {
+            if tag == end_tag {
+                break;
+            }
+            r = unknown(start, tag, frame, &mut side, sink, cx)?;
+            continue;
+        };
         if f.flags.has(Flags::PLAIN) {
             if let Err(e) = read(&mut r, f, cx, ToField { sink, frame, field: f }) {
                 return Err(cx.within(m, f, Index::None, e));
             }
             seen |= f.mask;
-            continue;
-        }
-        if !f.repeated() {
-            if f.flags.has(Flags::GHOST) {
-                r.skip(tag, cx.budget.depth)?;
-            } else if !matches!(f.op, Op::Message | Op::Group) {
-                match read(&mut r, f, cx, ToField { sink, frame, field: f }) {
-                    Ok(true) => {}
-                    Ok(false) => {
-                        unknown(all, start, r, frame, &mut run, sink);
-                        continue;
-                    }
-                    Err(e) => return Err(cx.within(m, f, Index::None, e)),
-                }
-            } else {
-                let again = is_set(f, frame, seen, merging, sink);
-                match singular(&mut r, f, frame, again, sink, cx) {
-                    Ok(whole) => complete &= whole,
-                    Err(e) => return Err(cx.within(m, f, Index::None, e)),
-                }
-            }
-            if f.flags.has(Flags::ONEOF)
-                && let Some(oneof) = m.oneofs.get(usize::from(f.oneof))
-                && (seen & oneof.mask & !f.mask != 0 || merging || !oneof.marked())
-            {
-                displace(m, f, oneof, frame, sink);
-                seen &= f.mask | !oneof.mask;
-            }
-            seen |= f.mask;
-            continue;
-        }
-        let again = is_set(f, frame, seen, merging, sink);
-        if tag & 7 == WireType::Len as u32 && f.op.packable() {
-            let mut packed = match r.bytes() {
-                Ok(bytes) => Reader::new(bytes),
-                Err(e) => return Err(cx.within(m, f, Index::None, e)),
-            };
-            let n = match f.op.wire_type() {
-                WireType::Fixed32 => packed.rest().len() >> 2,
-                WireType::Fixed64 => packed.rest().len() >> 3,
-                _ => packed.count_varints(),
-            };
-            at(r, cx.budget.list(n))?;
-            let mut i = open_list(f, frame, n, again, sink);
-            while !packed.is_empty() {
-                i = i.wrapping_add(1);
-                let value = packed.rest();
-                match read(&mut packed, f, cx, ToElement { sink, field: f, index: i }) {
-                    Ok(true) => {}
-                    Ok(false) => {
-                        i = i.wrapping_sub(1);
-                        flush(all, &mut run, frame, sink);
-                        unknown_number(f, value, frame, sink);
-                    }
-                    Err(e) => return Err(cx.within(m, f, Index::At(i), e)),
-                }
-            }
-            sink.end_list(frame, f, i);
-            seen |= if i > 0 { f.mask } else { 0 };
-            continue;
-        }
-        let n = if f.op.wire_type() == WireType::Len { r.count_run(tag) } else { 0 };
-        let map = f.op == Op::Map;
-        at(r, if map { cx.budget.map(n) } else { cx.budget.list(n) })?;
-        let mut i = if map {
-            sink.begin_map(frame, f, n, again);
-            u64::from(again)
         } else {
-            open_list(f, frame, n, again, sink)
-        };
-        // The elements of a list mostly follow each other.
-        let mut start = start;
-        loop {
-            i = i.wrapping_add(1);
-            let result = match f.op {
-                Op::Message | Op::Group => element(&mut r, f, i, sink, cx).map(|()| true),
-                Op::Map => match entry(&mut r, m, f, sink, cx)? {
-                    Some(whole) => {
-                        complete &= whole;
-                        Ok(true)
-                    }
-                    None => Ok(false),
-                },
-                Op::String | Op::Bytes => {
-                    let before = r.rest().len();
-                    let result = read(&mut r, f, cx, ToElement { sink, field: f, index: i });
-                    result.and_then(|kept| {
-                        at(r, cx.budget.string(before.wrapping_sub(r.rest().len())))?;
-                        Ok(kept)
-                    })
-                }
-                _ => {
-                    at(r, cx.budget.element())?;
-                    read(&mut r, f, cx, ToElement { sink, field: f, index: i })
-                }
-            };
-            match result {
-                Ok(true) => {}
-                Ok(false) => {
-                    i = i.wrapping_sub(1);
-                    unknown(all, start, r, frame, &mut run, sink);
-                }
-                Err(e) => return Err(cx.within(m, f, Index::At(i), e)),
-            }
-            if r.is_empty() {
-                break;
-            }
-            let before = r;
-            if r.tag()? != tag {
-                r = before;
-                break;
-            }
-            start = before.rest();
+            let place = Place { r: start, seen };
+            Place { r, seen } = other(place, m, f, frame, merging, &mut side, sink, cx)?;
         }
-        if map {
-            sink.end_map(frame, f, i > 0);
-        } else {
-            sink.end_list(frame, f, i);
-        }
-        seen |= if i > 0 { f.mask } else { 0 };
     }
-    at(r, cx.budget.message(count))?;
-    let last = all.get(run.start..run.end).unwrap_or_default();
-    let joined = sink.close(frame, m, count, last);
-    at(r, cx.budget.charge(joined as u64))?;
+    finish(r, m, frame, seen, &side, sink, cx)?;
     *reader = r;
-    Ok(complete && seen & m.required == m.required && !m.required_unmarked)
+    Ok(side.complete && seen & m.required == m.required && !m.required_unmarked)
+}
+
+/// Closes the message that ends at `r`.
+#[inline(always)]
+fn finish<S: Sink>(
+    r: Reader,
+    m: &MessagePlan,
+    frame: S::Frame,
+    seen: u64,
+    side: &Side,
+    sink: &mut S,
+    cx: &mut Decoding,
+) -> Result<()> {
+    let count = seen.count_ones();
+    at(r, cx.budget.message(count))?;
+    let last = side.all.get(side.run.0..side.run.1).unwrap_or_default();
+    let joined = sink.close(frame, m, count, last);
+    at(r, cx.budget.charge(joined as u64))
+}
+
+/// Decodes the field `f` at `place` that is not plain, and the elements of a list that follow it.
+/// Answers where it ends.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+fn other<'a, S: Sink>(
+    place: Place<'a>,
+    m: &MessagePlan,
+    f: &FieldPlan,
+    frame: S::Frame,
+    merging: bool,
+    side: &mut Side<'a>,
+    sink: &mut S,
+    cx: &mut Decoding,
+) -> Result<Place<'a>> {
+    let Place { r: start, seen } = place;
+    let mut r = start;
+    let tag = r.tag()?;
+    if f.repeated() {
+        let again = is_set(f, frame, seen, merging, sink);
+        let filled = if tag & 7 == WireType::Len as u32 && f.op.packable() {
+            packed(&mut r, m, f, frame, again, side, sink, cx)?
+        } else {
+            elements(&mut r, start, tag, m, f, frame, again, side, sink, cx)?
+        };
+        return Ok(Place { r, seen: if filled { seen | f.mask } else { seen } });
+    }
+    if f.flags.has(Flags::GHOST) {
+        r.skip(tag, cx.budget.depth)?;
+    } else if matches!(f.op, Op::Message | Op::Group) {
+        let again = is_set(f, frame, seen, merging, sink);
+        match singular(&mut r, f, frame, again, sink, cx) {
+            Ok(complete) => side.complete &= complete,
+            Err(e) => return Err(cx.within(m, f, Index::None, e)),
+        }
+    } else if is_stray(r, f, cx) {
+        r = unknown(start, tag, frame, side, sink, cx)?;
+        return Ok(Place { r, seen });
+    } else if let Err(e) = read(&mut r, f, cx, ToField { sink, frame, field: f }) {
+        return Err(cx.within(m, f, Index::None, e));
+    }
+    at(r, cx.budget.field(f))?;
+    if f.flags.has(Flags::ONEOF)
+        && let Some(oneof) = m.oneofs.get(usize::from(f.oneof))
+    {
+        if seen & oneof.mask & !f.mask != 0 || merging || !oneof.marked() {
+            displace(m, f, oneof, frame, sink);
+        }
+        return Ok(Place { r, seen: seen & !oneof.mask | f.mask });
+    }
+    Ok(Place { r, seen: seen | f.mask })
+}
+
+/// Whether the value at `r` is one that a closed enum lacks.
+#[inline(always)]
+pub(super) fn is_stray(mut r: Reader, f: &FieldPlan, cx: &Decoding) -> bool {
+    f.flags.has(Flags::CLOSED) && r.varint().is_ok_and(|number| !cx.knows(f, number as i32))
+}
+
+/// A packed list. Answers whether it has elements.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn packed<'a, S: Sink>(
+    r: &mut Reader<'a>,
+    m: &MessagePlan,
+    f: &FieldPlan,
+    frame: S::Frame,
+    again: bool,
+    side: &mut Side<'a>,
+    sink: &mut S,
+    cx: &mut Decoding,
+) -> Result<bool> {
+    let mut list = match r.bytes() {
+        Ok(bytes) => Reader::new(bytes),
+        Err(e) => return Err(cx.within(m, f, Index::None, e)),
+    };
+    let n = match f.op.wire_type() {
+        WireType::Fixed32 => list.rest().len() >> 2,
+        WireType::Fixed64 => list.rest().len() >> 3,
+        _ => list.count_varints(),
+    };
+    at(*r, cx.budget.list(n))?;
+    let mut i = open_list(f, frame, n, again, sink);
+    while !list.is_empty() {
+        if is_stray(list, f, cx) {
+            flush(side, frame, sink);
+            stray_element(&mut list, f, frame, sink)?;
+            continue;
+        }
+        i = i.wrapping_add(1);
+        if let Err(e) = read(&mut list, f, cx, ToElement { sink, field: f, index: i }) {
+            return Err(cx.within(m, f, Index::At(i), e));
+        }
+    }
+    sink.end_list(frame, f, i);
+    Ok(i > 0)
+}
+
+/// A list that is not packed, or a map: the element whose tag is read, and those that follow it
+/// directly, as they mostly do. Answers whether it has elements.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn elements<'a, S: Sink>(
+    r: &mut Reader<'a>,
+    mut start: Reader<'a>,
+    tag: u32,
+    m: &MessagePlan,
+    f: &FieldPlan,
+    frame: S::Frame,
+    again: bool,
+    side: &mut Side<'a>,
+    sink: &mut S,
+    cx: &mut Decoding,
+) -> Result<bool> {
+    let n = if f.op.wire_type() == WireType::Len { r.count_run(tag) } else { 0 };
+    let map = f.op == Op::Map;
+    at(*r, if map { cx.budget.map(n) } else { cx.budget.list(n) })?;
+    let mut i = if map {
+        sink.begin_map(frame, f, n, again);
+        u64::from(again)
+    } else {
+        open_list(f, frame, n, again, sink)
+    };
+    loop {
+        i = i.wrapping_add(1);
+        let stored = match f.op {
+            Op::Message | Op::Group => match element(r, f, i, sink, cx) {
+                Ok(()) => true,
+                Err(e) => return Err(cx.within(m, f, Index::At(i), e)),
+            },
+            Op::Map => match entry(r, m, f, sink, cx)? {
+                Some(complete) => {
+                    side.complete &= complete;
+                    true
+                }
+                None => false,
+            },
+            _ if is_stray(*r, f, cx) => false,
+            _ => match scalar_element(r, f, i, sink, cx) {
+                Ok(()) => true,
+                Err(e) => return Err(cx.within(m, f, Index::At(i), e)),
+            },
+        };
+        if !stored {
+            i = i.wrapping_sub(1);
+            *r = unknown(start, tag, frame, side, sink, cx)?;
+        }
+        if r.is_empty() {
+            break;
+        }
+        start = *r;
+        if r.tag()? != tag {
+            *r = start;
+            break;
+        }
+    }
+    if map {
+        sink.end_map(frame, f, i > 0);
+    } else {
+        sink.end_list(frame, f, i);
+    }
+    Ok(i > 0)
+}
+
+/// A scalar as element `i` of a list that is not packed.
+#[inline(always)]
+fn scalar_element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Decoding) -> Result<()> {
+    let before = r.rest().len();
+    read(r, f, cx, ToElement { sink, field: f, index: i })?;
+    let charged = match f.op {
+        Op::String | Op::Bytes => cx.budget.string(before.wrapping_sub(r.rest().len())),
+        // The elements of other lists were not counted ahead.
+        _ => cx.budget.element(),
+    };
+    at(*r, charged)
 }
 
 /// Whether `f` has a value from before.
@@ -423,46 +511,44 @@ fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mu
     Ok(())
 }
 
-/// Adds the field from `start` up to `r` to the run of unknown fields.
+/// Takes the field at `start`, whose tag is `tag`, as unknown. Answers where it ends.
 #[cold]
 #[inline(never)]
-fn unknown<S: Sink>(all: &[u8], start: &[u8], r: Reader, frame: S::Frame, run: &mut Run, sink: &mut S) {
-    let from = all.len().saturating_sub(start.len());
-    let to = all.len().saturating_sub(r.rest().len());
-    if run.end != from {
-        flush(all, run, frame, sink);
-        run.start = from;
+fn unknown<'a, S: Sink>(
+    start: Reader<'a>,
+    tag: u32,
+    frame: S::Frame,
+    side: &mut Side<'a>,
+    sink: &mut S,
+    cx: &Decoding,
+) -> Result<Reader<'a>> {
+    let mut r = start;
+    r.tag()?;
+    r.skip(tag, cx.budget.depth)?;
+    let from = side.all.len().wrapping_sub(start.rest().len());
+    if side.run.1 != from {
+        flush(side, frame, sink);
+        side.run.0 = from;
     }
-    run.end = to;
+    side.run.1 = side.all.len().wrapping_sub(r.rest().len());
+    Ok(r)
 }
 
-fn flush<S: Sink>(all: &[u8], run: &mut Run, frame: S::Frame, sink: &mut S) {
-    if run.start < run.end {
-        sink.unknown(frame, all.get(run.start..run.end).unwrap_or_default());
+/// Tells the latest unknown fields, since others follow that do not adjoin them.
+fn flush<S: Sink>(side: &mut Side, frame: S::Frame, sink: &mut S) {
+    let (from, to) = side.run;
+    if from < to {
+        sink.unknown(frame, side.all.get(from..to).unwrap_or_default());
     }
-    run.start = run.end;
+    side.run.0 = to;
 }
 
 /// An element of a packed list that a closed enum lacks, as a field of its own.
 #[cold]
-fn unknown_number<S: Sink>(f: &FieldPlan, value: &[u8], frame: S::Frame, sink: &mut S) {
-    let mut r = Reader::new(value);
-    let _ = r.varint();
-    let value = value.get(..value.len().saturating_sub(r.rest().len())).unwrap_or_default();
-    let mut field = [0u8; 16];
-    let mut n = 0usize;
-    let mut t = f.element_tag();
-    let mut put = |b: u8| {
-        if let Some(to) = field.get_mut(n) {
-            *to = b;
-            n = n.saturating_add(1);
-        }
-    };
-    while t >= 0x80 {
-        put(t as u8 | 0x80);
-        t >>= 7;
-    }
-    put(t as u8);
-    value.iter().for_each(|b| put(*b));
-    sink.unknown(frame, field.get(..n).unwrap_or_default());
+fn stray_element<S: Sink>(list: &mut Reader, f: &FieldPlan, frame: S::Frame, sink: &mut S) -> Result<()> {
+    let mut field = Writer::default();
+    field.varint(list.varint()?);
+    field.varint(u64::from(f.element_tag()));
+    sink.unknown(frame, field.written());
+    Ok(())
 }

@@ -57,53 +57,65 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
     if fields.unknown {
         unknown(src, frame, m, w, cx, false)?;
     }
-    let mut i = if fields.all { m.fields.len() } else { fields.len() };
+    let all = S::ALL || fields.all;
+    let mut i = if all { m.fields.len() } else { fields.len() };
     while let Some(before) = i.checked_sub(1) {
         i = before;
-        let (f, at) = if fields.all {
-            let Some(f) = m.fields.get(i) else { continue };
+        let (f, at) = if all {
+            let Some(f) = m.fields.get(i) else { break };
             let Some(at) = src.fetch(frame, f) else { continue };
             (f, at)
         } else {
             let (position, slot) = fields.get(i);
-            let Some(f) = m.fields.get(position) else { continue };
+            let Some(f) = m.fields.get(position) else { break };
             (f, src.slot(frame, slot))
         };
-        if f.repeated() {
-            let written = if f.op == Op::Map {
-                map(src, at, m, f, w, cx)
-            } else if matches!(f.op, Op::Message | Op::Group) {
-                messages(src, at, m, f, w, cx)
-            } else {
-                scalars(src, at, m, f, w, cx)
-            };
-            match written {
-                Ok(()) | Err(EncodeError::Absent) => {}
-                Err(e) => return Err(e),
-            }
-            src.settle(frame);
-        } else if matches!(f.op, Op::Message | Op::Group) {
-            let Some(plan) = cx.set.message(f.sub) else { continue };
-            match message(src, at, f, plan, true, w, cx) {
-                Ok(()) | Err(EncodeError::Absent) => {}
-                Err(e) => return Err(cx.within(m, f, Index::None, e)),
-            }
-            src.settle(frame);
+        let written = if f.flags.has(Flags::PLAIN) {
+            plain(src, at, f, w, cx).map_err(|e| cx.within(m, f, Index::None, e))
         } else {
-            match payload(src, at, f, f.flags.has(Flags::PRESENCE), w, cx) {
-                Ok(true) => w.varint(u64::from(f.tag)),
-                Ok(false) | Err(EncodeError::Absent) => {}
-                Err(e) => return Err(cx.within(m, f, Index::None, e)),
-            }
-            if fields.all {
-                src.settle(frame);
-            }
+            other(src, at, m, f, w, cx)
+        };
+        match written {
+            Ok(()) | Err(EncodeError::Absent) => src.settle(frame),
+            Err(e) => return Err(e),
         }
     }
     if fields.unknown {
         unknown(src, frame, m, w, cx, true)?;
     }
     Ok(())
+}
+
+/// A singular scalar, with its tag.
+#[inline(always)]
+fn plain<S: Source>(src: &mut S, at: S::At, f: &FieldPlan, w: &mut Writer, cx: &Encoding) -> Result<()> {
+    if payload(src, at, f, f.flags.has(Flags::PRESENCE), w, cx)? {
+        w.varint(u64::from(f.tag));
+    }
+    Ok(())
+}
+
+/// A field that is not plain.
+#[inline(never)]
+fn other<S: Source>(
+    src: &mut S,
+    at: S::At,
+    m: &MessagePlan,
+    f: &FieldPlan,
+    w: &mut Writer,
+    cx: &mut Encoding,
+) -> Result<()> {
+    match (f.op, f.repeated()) {
+        (Op::Map, _) => return map(src, at, m, f, w, cx),
+        (Op::Message | Op::Group, true) => return messages(src, at, m, f, w, cx),
+        (_, true) => return scalars(src, at, m, f, w, cx),
+        (Op::Message | Op::Group, false) => match cx.set.message(f.sub) {
+            Some(plan) => message(src, at, f, plan, true, w, cx),
+            None => Ok(()),
+        },
+        (_, false) => plain(src, at, f, w, cx),
+    }
+    .map_err(|e| cx.within(m, f, Index::None, e))
 }
 
 /// Required fields are there, and at most one member of each oneof.

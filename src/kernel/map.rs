@@ -1,10 +1,10 @@
 //! One entry of a map: a message with the key as field 1 and the value as field 2 ("Maps").
 
-use super::decode::{Decoding, Result, at, body, down};
+use super::decode::{Decoding, Result, at, body, down, is_stray};
 use super::read::{Put, ToEntry, ToKey, read};
 use super::sink::{Sink, Value};
 use crate::error::{DecodeError, Index, Kind, Trace};
-use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op};
+use crate::schema::{Default, FieldPlan, MessagePlan, Op};
 use crate::wire::Reader;
 
 /// Decodes the entry at `r`, whose tag is read, into the open map `f` of `m`. Answers whether its
@@ -39,14 +39,11 @@ fn entry_in<S: Sink>(
         Ok(found) => found,
         Err(e) => return Err(cx.within(m, f, Index::None, e)),
     };
-    if value.flags.has(Flags::CLOSED)
-        && let Some(mut number) = found.value
-        && !cx.knows(value, number.varint()? as i32)
-    {
+    if found.value.is_some_and(|r| is_stray(r, value, cx)) {
         return Ok(None);
     }
     let put = match found.key {
-        Some(mut r) => read(&mut r, key, cx, ToKey { sink, field: key }).map(drop),
+        Some(mut r) => read(&mut r, key, cx, ToKey { sink, field: key }),
         None => put_default(plan.defaults.first(), ToKey { sink, field: key }),
     };
     let put = put.and_then(|()| at(r, cx.budget.string(raw.len())));
@@ -55,7 +52,7 @@ fn entry_in<S: Sink>(
     }
     let put = match (value.op, found.value) {
         (Op::Message, _) => message(raw, value, &found, sink, cx),
-        (_, Some(mut r)) => read(&mut r, value, cx, ToEntry { sink, field: value }),
+        (_, Some(mut r)) => read(&mut r, value, cx, ToEntry { sink, field: value }).map(|()| true),
         (_, None) => put_default(plan.defaults.get(1), ToEntry { sink, field: value }).map(|()| true),
     };
     match put {

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::decode::{Decoding, Result, message_bytes};
+use super::decode::{Decoding, Result, is_stray, message_bytes};
 use super::map::{Key, each_part, find, key_at};
 use crate::error::{DecodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
@@ -76,7 +76,7 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Decoding)
         if tag & 7 == WireType::EndGroup as u32 {
             break;
         }
-        let field = m.by_number(tag >> 3).filter(|f| f.tag == tag && counts(r, f, cx));
+        let field = m.by_number(tag >> 3).filter(|f| f.tag == tag && !is_stray(r, f, cx));
         let Some(f) = field.filter(|f| !f.repeated() || f.op == Op::Map) else {
             r.skip(tag, cx.budget.depth)?;
             continue;
@@ -107,11 +107,6 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Decoding)
         }
     }
     Ok(())
-}
-
-/// Whether the value at `r` sets `f`: a number that a closed enum lacks does not.
-fn counts(mut r: Reader, f: &FieldPlan, cx: &Decoding) -> bool {
-    !f.flags.has(Flags::CLOSED) || r.varint().is_ok_and(|n| cx.knows(f, n as i32))
 }
 
 fn displace(m: &MessagePlan, f: &FieldPlan, met: &mut [Met]) {

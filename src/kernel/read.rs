@@ -3,7 +3,7 @@
 use super::decode::{Decoding, Result};
 use super::sink::{Sink, Value};
 use crate::error::Kind;
-use crate::schema::{FieldPlan, Flags, Op};
+use crate::schema::{FieldPlan, Op};
 use crate::wire::{Reader, is_utf8, unzigzag32, unzigzag64};
 
 /// Where a scalar goes.
@@ -74,11 +74,10 @@ impl<S: Sink> Put for ToEntry<'_, S> {
     }
 }
 
-/// Reads one value of `f` and puts it; answers whether it did. A number that a closed enum
-/// lacks is read but not put. Numbers too long for their type lose their upper bits
+/// Reads one value of `f` and puts it. Numbers too long for their type lose their upper bits
 /// ("Updating A Message Type").
 #[inline(always)]
-pub(super) fn read<P: Put>(r: &mut Reader, f: &FieldPlan, cx: &Decoding, put: P) -> Result<bool> {
+pub(super) fn read<P: Put>(r: &mut Reader, f: &FieldPlan, cx: &Decoding, put: P) -> Result<()> {
     match f.op {
         Op::Int32 => put.value(Value::Int(i64::from(r.varint()? as i32))),
         Op::Int64 => put.value(Value::Int(r.varint()? as i64)),
@@ -93,13 +92,7 @@ pub(super) fn read<P: Put>(r: &mut Reader, f: &FieldPlan, cx: &Decoding, put: P)
         Op::Float => put.value(Value::Number(f64::from(f32::from_bits(r.fixed32()?)))),
         Op::Double => put.value(Value::Number(f64::from_bits(r.fixed64()?))),
         Op::Bool => put.value(Value::Bool(r.varint()? != 0)),
-        Op::Enum => {
-            let number = r.varint()? as i32;
-            if f.flags.has(Flags::CLOSED) && !cx.knows(f, number) {
-                return Ok(false);
-            }
-            put.value(Value::Enum(number));
-        }
+        Op::Enum => put.value(Value::Enum(r.varint()? as i32)),
         Op::String | Op::Bytes | Op::Message | Op::Group | Op::Map => {
             let bytes = r.bytes()?;
             if f.flags.has(cx.utf8) && !is_utf8(bytes) {
@@ -108,5 +101,5 @@ pub(super) fn read<P: Put>(r: &mut Reader, f: &FieldPlan, cx: &Decoding, put: P)
             put.bytes(bytes);
         }
     }
-    Ok(true)
+    Ok(())
 }

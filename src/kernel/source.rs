@@ -108,6 +108,9 @@ pub trait Source {
     /// An open list or map.
     type List: Copy;
 
+    /// Whether every message is asked for all fields of its plan.
+    const ALL: bool;
+
     /// Opens the message at `at` and collects its set fields.
     fn open(&mut self, at: Self::At, m: &MessagePlan, fields: &mut Fields) -> Result<Self::Frame>;
     /// The value of the `slot`-th field that was added, from 0.

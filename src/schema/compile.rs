@@ -333,7 +333,7 @@ fn assign_bits(fields: &mut [FieldPlan]) {
 
 fn mark_plain(field: &mut FieldPlan) {
     let special = Flags::REPEATED.with(Flags::ONEOF).with(Flags::CLOSED);
-    if !field.flags.has(special) && !matches!(field.op, Op::Message | Op::Group | Op::Map) {
+    if field.mask != 0 && !field.flags.has(special) && !matches!(field.op, Op::Message | Op::Group | Op::Map) {
         field.flags = field.flags.with(Flags::PLAIN);
     }
 }

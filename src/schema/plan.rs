@@ -76,7 +76,7 @@ impl Flags {
     /// Only in a pattern: a oneof member that is not asked for. It makes no value, but
     /// unsets the member that is.
     pub const GHOST: Flags = Flags(1 << 7);
-    /// A singular scalar that a value simply sets: no oneof member, no closed enum.
+    /// A singular scalar that a value simply sets: with a bit, no oneof member, no closed enum.
     pub const PLAIN: Flags = Flags(1 << 8);
 
     /// Whether any of `other`'s bits is set.

@@ -190,14 +190,14 @@ impl<'a> Reader<'a> {
     }
 
     /// How many varints the rest holds, when it holds nothing else.
-    #[inline(always)]
+    #[inline(never)]
     pub fn count_varints(self) -> usize {
         self.rest.iter().filter(|b| **b < 0x80).count()
     }
 
     /// How many length-delimited values of `tag` follow each other from here; the tag
     /// of the first is already read. At least 1.
-    #[inline(always)]
+    #[inline(never)]
     pub fn count_run(self, tag: u32) -> usize {
         let mut ahead = self;
         let mut n = 0usize;

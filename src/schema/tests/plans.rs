@@ -11,9 +11,10 @@ const REQUIRED: u16 = Flags::REQUIRED.0;
 const ONEOF: u16 = Flags::ONEOF.0;
 const CLOSED: u16 = Flags::CLOSED.0;
 
-/// Name, tag, other tag, op and flags of each field.
+/// Name, tag, other tag, op and flags of each field; `PLAIN` follows from the rest.
 fn facts(plan: &MessagePlan) -> Vec<(&str, u32, u32, Op, u16)> {
-    plan.fields.iter().map(|f| (plan.name_of(f), f.tag, f.alt, f.op, f.flags.0)).collect()
+    let flags = |f: &FieldPlan| f.flags.0 & !Flags::PLAIN.0;
+    plan.fields.iter().map(|f| (plan.name_of(f), f.tag, f.alt, f.op, flags(f))).collect()
 }
 
 fn message<'a>(set: &'a Set, name: &str) -> &'a MessagePlan {
@@ -78,7 +79,7 @@ fn fields_of_proto2() {
     let [oneof] = &*m.oneofs else { panic!() };
     assert_eq!(
         (&*oneof.name, &*oneof.members, oneof.mask),
-        ("choice", &[8, 9][..], field("x").mask() | field("e").mask())
+        ("choice", &[8, 9][..], field("x").mask | field("e").mask)
     );
     assert_eq!((field("x").oneof, field("need").oneof), (0, MessagePlan::NONE));
     assert!(m.fields.iter().zip(0..).all(|(f, i)| f.index == i && f.slot == i));
@@ -209,8 +210,8 @@ fn bits_go_to_those_that_need_them_most() {
     let m = message(r.set(), "M");
     let bit = |name: &str| m.by_name(name).unwrap().mask.trailing_zeros();
     assert_eq!((bit("need"), bit("a"), bit("b"), bit("list1"), bit("list40"), bit("sub")), (0, 1, 2, 3, 42, 43));
-    assert_eq!((bit("plain1"), bit("plain20"), bit("plain21")), (44, 63, FieldPlan::NO_BIT));
-    assert_eq!(m.by_name("plain21").unwrap().mask(), 0);
+    assert_eq!((bit("plain1"), bit("plain20"), bit("plain21")), (44, 63, u64::BITS));
+    assert_eq!(m.by_name("plain21").unwrap().mask, 0);
     assert_eq!((m.required, m.required_unmarked), (1, false));
     assert_eq!(m.oneofs[0].mask, 0b110);
 
@@ -238,6 +239,9 @@ fn every_field_is_found_by_number_and_name() {
             for field in &plan.fields {
                 assert_eq!(plan.by_number(field.number()).map(|f| f.index), Some(field.index));
                 assert_eq!(plan.by_name(plan.name_of(field)).map(|f| f.index), Some(field.index));
+                let nested = matches!(field.op, Op::Message | Op::Group | Op::Map);
+                let special = field.flags.has(Flags::REPEATED.with(Flags::ONEOF).with(Flags::CLOSED));
+                assert_eq!(field.flags.has(Flags::PLAIN), field.mask != 0 && !nested && !special);
                 match field.op {
                     Op::Enum => assert!(set.enumeration(field.sub).is_some()),
                     Op::Message | Op::Group => assert!(set.message(field.sub).is_some()),

@@ -8,7 +8,8 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::rules::Rules;
-use crate::schema::{FieldPlan, MessagePlan, Set};
+use super::shape::Shape;
+use crate::schema::{FieldPlan, Set};
 use crate::vm::api::*;
 use crate::vm::{Addresses, Pins, pop, set_bytes, string_address};
 
@@ -36,6 +37,8 @@ pub struct BoundMessage {
     pub base: Slot,
     /// Positions of fields by the addresses of their names; [`BoundMessage::UNKNOWN`] for unknown fields.
     pub keys: Addresses,
+    /// The keys that its tables had lately.
+    pub shape: Shape,
     /// How many fields its messages had lately.
     hint: Cell<u32>,
     /// The metatables of its tables, once made, for each variant of the rules.
@@ -69,8 +72,7 @@ impl BoundMessage {
 
     /// Learns that a message had `n` fields. Grows at once and decays slowly.
     #[inline(always)]
-    pub fn learn(&self, n: u32, m: &MessagePlan) {
-        let n = n.min(m.fields.len() as u32);
+    pub fn learn(&self, n: u32) {
         let hint = self.hint.get();
         if n > hint {
             self.hint.set(n);
@@ -145,7 +147,13 @@ impl Bindings {
             let keys = Addresses::new(plan.names.len() + 1, fields.chain([unknown]));
             let cell = self.messages.get(index as usize)?;
             // A finalizer may have bound it meanwhile: then that binding stays.
-            let _ = cell.set(Box::new(BoundMessage { base, keys, hint: Cell::new(0), metas: Default::default() }));
+            let _ = cell.set(Box::new(BoundMessage {
+                base,
+                keys,
+                shape: Shape::new(),
+                hint: Cell::new(0),
+                metas: Default::default(),
+            }));
             cell.get().map(|b| &**b)
         }
     }

@@ -138,7 +138,7 @@ impl FlatSink<'_> {
 
 impl Sink for FlatSink<'_> {
     type Frame = ();
-    const NESTED: bool = false;
+    const TABLES: bool = false;
 
     fn open(&mut self, _: &MessagePlan) -> Option<()> {
         Some(())

@@ -9,6 +9,7 @@ mod flat_sink;
 mod map_form;
 mod proxy;
 mod rules;
+mod shape;
 mod show;
 mod source;
 mod table_sink;

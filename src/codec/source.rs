@@ -11,6 +11,7 @@ use super::defaults::is_untouched;
 use super::map_form::{self, Form};
 use super::proxy;
 use super::rules::Rules;
+use super::shape::Shape;
 use super::show::{Shown, title};
 use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
@@ -45,6 +46,8 @@ pub struct StackSource<'a, const FLAT: bool> {
     pub trace: &'a Trace,
     /// The top of the stack.
     pub top: c_int,
+    /// Up to where there is room, as far as it was asked for.
+    pub room: c_int,
     /// Where the values of the flat form are.
     pub base: c_int,
     /// How many values the flat form has.
@@ -76,6 +79,18 @@ pub struct List {
 }
 
 impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
+    /// Makes room for `n` values above the top.
+    #[inline(always)]
+    fn reserve(&mut self, n: c_int) -> bool {
+        // What was asked for stays: but LuaJIT may take it back when it collects.
+        if !cfg!(feature = "luajit") && self.top + n <= self.room {
+            return true;
+        }
+        self.room = self.top + n;
+        // SAFETY: only asks for room.
+        unsafe { lua_checkstack(self.l, n) != 0 }
+    }
+
     #[cold]
     pub(super) fn fail(&self, text: std::fmt::Arguments) -> EncodeError {
         self.trace.detail(text);
@@ -187,6 +202,50 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
         Ok(())
     }
 
+    /// Goes on with the table of `frame`, of which the first `n` keys are as guessed, and another
+    /// one and its value are on top.
+    #[cold]
+    #[inline(never)]
+    fn open_rest(&mut self, frame: Frame<'a>, n: usize, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
+        let l = self.l;
+        let Some(bound) = frame.bound else { return Ok(frame) };
+        add_guessed(bound, n, m, fields);
+        let mut anchored = true;
+        // SAFETY: `open` made room for all pairs.
+        unsafe {
+            loop {
+                let field = match bound.keys.find(string_address(l, -2)) {
+                    Some(BoundMessage::UNKNOWN) => {
+                        fields.unknown = true;
+                        None
+                    }
+                    Some(i) => m.fields.get(i as usize),
+                    None => {
+                        anchored = false;
+                        self.other_key(lua_gettop(l) - 1, m)?
+                    }
+                };
+                match field {
+                    None => pop(l, 1),
+                    Some(field) if fields.add(field) => lua_pushvalue(l, -2),
+                    Some(_) => {
+                        self.note_all(frame.table, bound, m, fields)?;
+                        return Ok(frame);
+                    }
+                }
+                if lua_next(l, frame.table) == 0 {
+                    break;
+                }
+            }
+            self.top = frame.begin + 2 * fields.len() as c_int;
+            if anchored && !fields.unknown && fields.len() <= Shape::MOST && bound.shape.miss() {
+                let key = |i: usize| string_address(l, frame.begin + 2 * i as c_int + 1);
+                bound.shape.learn((0..fields.len()).map(key), fields);
+            }
+        }
+        Ok(Frame { top: self.top, ..frame })
+    }
+
     /// The arguments of the flat form: which of them are nil shows when they are looked at.
     #[inline(always)]
     fn open_flat(&mut self, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
@@ -199,8 +258,8 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
                 fields.seen |= if there { f.mask } else { 0 };
             }
         }
-        // SAFETY: asks for room; an argument alone needs less than every C function has.
-        if repeated && unsafe { lua_checkstack(self.l, LEVEL) } == 0 {
+        // An argument alone needs less than every C function has.
+        if repeated && !self.reserve(LEVEL) {
             return Err(self.fail(format_args!("stack overflow")));
         }
         Ok(Frame { table: 0, begin: self.top, top: self.top, bound: None })
@@ -222,7 +281,7 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
         let pairs = m.fields.len().min(Fields::MOST) as c_int + 1;
         // SAFETY: room is asked for first; `begin` and what follows are above all older values.
         unsafe {
-            if lua_checkstack(l, 2 * pairs + LEVEL) == 0 {
+            if !self.reserve(2 * pairs + LEVEL) {
                 return Err(self.fail(format_args!("{}", crate::error::Kind::Depth)));
             }
             let Some(bound) = self.bindings.and_then(|b| b.message(l, self.pins, m.index)) else {
@@ -235,25 +294,19 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
                 self.note_all(table, bound, m, fields)?;
                 return Ok(whole);
             }
+            let shape = &bound.shape;
+            let mut n = 0;
             lua_pushnil(l);
             while lua_next(l, table) != 0 {
-                let field = match bound.keys.find(string_address(l, -2)) {
-                    Some(BoundMessage::UNKNOWN) => {
-                        fields.unknown = true;
-                        None
-                    }
-                    Some(i) => m.fields.get(i as usize),
-                    None => self.other_key(lua_gettop(l) - 1, m)?,
-                };
-                let Some(field) = field else {
-                    pop(l, 1);
-                    continue;
-                };
-                if !fields.add(field) {
-                    self.note_all(table, bound, m, fields)?;
-                    return Ok(whole);
+                if !shape.expects(n, string_address(l, -2)) {
+                    return self.open_rest(whole, n, m, fields);
                 }
+                n += 1;
                 lua_pushvalue(l, -2);
+            }
+            match shape.fields(n) {
+                Some(known) => *fields = known,
+                None => add_guessed(bound, n, m, fields),
             }
             self.top = begin + 2 * fields.len() as c_int;
             Ok(Frame { top: self.top, ..whole })
@@ -564,6 +617,15 @@ impl<const FLAT: bool> StackSource<'_, FLAT> {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds the first `n` guessed keys.
+fn add_guessed(bound: &BoundMessage, n: usize, m: &MessagePlan, fields: &mut Fields) {
+    for i in 0..n {
+        if let Some(field) = bound.keys.find(bound.shape.key(i)).and_then(|i| m.fields.get(i as usize)) {
+            fields.add(field);
+        }
     }
 }
 

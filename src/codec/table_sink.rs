@@ -141,7 +141,7 @@ impl<'a> TableSink<'a> {
 
 impl<'a> Sink for TableSink<'a> {
     type Frame = Frame<'a>;
-    const NESTED: bool = true;
+    const TABLES: bool = true;
 
     #[inline(always)]
     fn open(&mut self, m: &MessagePlan) -> Option<Frame<'a>> {
@@ -165,7 +165,7 @@ impl<'a> Sink for TableSink<'a> {
 
     #[inline(always)]
     fn close(&mut self, frame: Frame<'a>, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
-        frame.bound.learn(count, m);
+        frame.bound.learn(count);
         if self.rules.defaults == Defaults::Copy {
             // SAFETY: the message's table is on top; `open` made room.
             unsafe {

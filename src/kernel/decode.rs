@@ -160,6 +160,7 @@ pub(super) fn body<S: Sink>(
 ) -> Result<bool> {
     let mut r = *reader;
     let mut seen = 0u64;
+    let mut count = 0u32;
     let mut expected = &*m.fields;
     let mut side = Side { all: r.rest(), run: (0, 0), complete: true };
     loop {
@@ -192,6 +193,7 @@ pub(super) fn body<S: Sink>(
             r = unknown(start, tag, frame, &mut side, sink, cx)?;
             continue;
         };
+        count = count.wrapping_add(1);
         if f.flags.has(Flags::PLAIN) {
             if let Err(e) = read(&mut r, f, cx, ToField { sink, frame, field: f }) {
                 return Err(cx.within(m, f, Index::None, e));
@@ -202,7 +204,9 @@ pub(super) fn body<S: Sink>(
             Place { r, seen } = other(place, m, f, frame, merging, &mut side, sink, cx)?;
         }
     }
-    finish(r, m, frame, seen, &side, sink, cx)?;
+    if S::TABLES {
+        finish(r, m, frame, count, &side, sink, cx)?;
+    }
     *reader = r;
     Ok(side.complete && seen & m.required == m.required && !m.required_unmarked)
 }
@@ -213,12 +217,12 @@ fn finish<S: Sink>(
     r: Reader,
     m: &MessagePlan,
     frame: S::Frame,
-    seen: u64,
+    count: u32,
     side: &Side,
     sink: &mut S,
     cx: &mut Decoding,
 ) -> Result<()> {
-    let count = seen.count_ones();
+    let count = count.min(m.fields.len() as u32);
     at(r, cx.budget.message(count))?;
     let last = side.all.get(side.run.0..side.run.1).unwrap_or_default();
     let joined = sink.close(frame, m, count, last);
@@ -427,7 +431,7 @@ fn singular<S: Sink>(
     sink: &mut S,
     cx: &mut Decoding,
 ) -> Result<bool> {
-    if !S::NESTED {
+    if !S::TABLES {
         let raw = message_bytes(r, f, cx)?;
         let built = sink.message(frame, f, raw, again);
         at(*r, cx.budget.string(built))?;
@@ -494,7 +498,7 @@ fn contents<S: Sink>(
 /// A message as element `i` of a list.
 #[inline(always)]
 fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Decoding) -> Result<()> {
-    if !S::NESTED {
+    if !S::TABLES {
         let raw = message_bytes(r, f, cx)?;
         at(*r, cx.budget.string(raw.len()))?;
         sink.element_message(f, i, raw);

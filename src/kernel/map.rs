@@ -108,7 +108,7 @@ fn message<S: Sink>(raw: &[u8], value: &FieldPlan, found: &Found, sink: &mut S, 
         Some(mut r) => r.bytes()?,
         None => b"",
     };
-    if !S::NESTED {
+    if !S::TABLES {
         if found.values < 2 {
             sink.map_value_message(value, first, false);
             return Ok(true);

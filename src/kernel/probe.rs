@@ -11,7 +11,7 @@ pub struct NullSink;
 
 impl Sink for NullSink {
     type Frame = ();
-    const NESTED: bool = true;
+    const TABLES: bool = true;
     fn open(&mut self, _: &MessagePlan) -> Option<()> {
         Some(())
     }
@@ -67,10 +67,10 @@ pub struct Events {
     inner: Vec<(u32, u16, u32)>,
 }
 
-/// Writes down every event. With `NESTED` false, messages within messages stay bytes.
-pub struct TraceSink<'a, const NESTED: bool = true>(pub &'a mut Events);
+/// Writes down every event. With `TABLES` false, messages within messages stay bytes.
+pub struct TraceSink<'a, const TABLES: bool = true>(pub &'a mut Events);
 
-impl<const NESTED: bool> TraceSink<'_, NESTED> {
+impl<const TABLES: bool> TraceSink<'_, TABLES> {
     fn word(&mut self, word: std::fmt::Arguments) {
         let text = &mut self.0.text;
         if !text.is_empty() {
@@ -97,9 +97,9 @@ fn shown(bytes: &[u8]) -> String {
     format!("\"{}\"", bytes.escape_ascii())
 }
 
-impl<const NESTED: bool> Sink for TraceSink<'_, NESTED> {
+impl<const TABLES: bool> Sink for TraceSink<'_, TABLES> {
     type Frame = u32;
-    const NESTED: bool = NESTED;
+    const TABLES: bool = TABLES;
 
     fn open(&mut self, m: &MessagePlan) -> Option<u32> {
         self.0.opened = self.0.opened.wrapping_add(1);

@@ -27,8 +27,9 @@ pub trait Sink {
     /// What the sink keeps of an open message.
     type Frame: Copy;
 
-    /// Whether messages within messages are opened; if not, `message` and its like get their bytes.
-    const NESTED: bool;
+    /// Whether messages become tables of their own, in which messages are opened. If not, `close`
+    /// is not called, and `message` and its like get the bytes of messages within.
+    const TABLES: bool;
 
     /// Opens a message. `None` if there is no room for another level.
     fn open(&mut self, m: &MessagePlan) -> Option<Self::Frame>;

@@ -63,8 +63,9 @@ impl Addresses {
     pub fn find(&self, address: usize) -> Option<u32> {
         let mut at = spread(address) & self.mask;
         loop {
-            // The table is at most half full, so this ends at an empty entry.
-            let entry = self.entries.get(at)?;
+            // SAFETY: the mask is one less than the number of entries. The table is at most half
+            // full, so the search ends at an empty entry.
+            let entry = unsafe { self.entries.get_unchecked(at) };
             if entry.0 == address {
                 return if address == NO_ADDRESS { None } else { Some(entry.1) };
             }

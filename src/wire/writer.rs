@@ -98,6 +98,11 @@ impl Writer {
         {
             *b = v as u8;
             self.start = self.start.wrapping_sub(1);
+        } else if (0x80..0x4000).contains(&v)
+            && let [a, b] = self.take(2)
+        {
+            *a = v as u8 | 0x80;
+            *b = (v >> 7) as u8;
         } else {
             self.long_varint(v);
         }

@@ -51,8 +51,8 @@ fn program(text: &str) -> String {
 
 /// What the comments of `program` say is printed, each with the number of its line.
 fn promised(program: &str) -> Vec<(usize, &str)> {
-    let promise = |(line, at): (&'_ str, usize)| Some((at, line.split_once("--> ")?.1.trim_end()));
-    program.lines().zip(1..).filter_map(promise).collect()
+    let lines = program.lines().zip(1..);
+    lines.filter_map(|(line, at)| Some((at, line.split_once("--> ")?.1.trim_end()))).collect()
 }
 
 /// A Lua state as the host program has it.
@@ -94,7 +94,8 @@ fn examples_of_the_reference() {
 #[test]
 fn the_reference_describes_every_function() {
     let reference = read(REFERENCE);
-    let module: Table = lua().load("return require 'protobuf'").eval().expect("it loads");
+    let lua = lua();
+    let module: Table = lua.load("return require 'protobuf'").eval().expect("it loads");
     for pair in module.pairs::<String, Value>() {
         let (name, value) = pair.expect("a name");
         let described = if value.is_function() {

@@ -21,7 +21,6 @@ pub mod wire;
 
 mod codec;
 mod module;
-mod options;
 mod state;
 #[allow(missing_docs)]
 mod vm;

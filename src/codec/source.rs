@@ -17,7 +17,7 @@ use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
 use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, nearest};
 use crate::vm::api::*;
-use crate::vm::{NotWhole, Pins, pop, string_address, string_at, to_int, to_uint};
+use crate::vm::{NotWhole, Pins, pop, string_address, string_at, string_bytes, to_int, to_uint};
 
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
@@ -46,6 +46,8 @@ pub struct StackSource<'a, const FLAT: bool> {
     pub trace: &'a Trace,
     /// The top of the stack.
     pub top: c_int,
+    /// The element that was fetched last, and its type: fetching tells it on some Luas.
+    pub known: (c_int, c_int),
     /// Up to where there is room, as far as it was asked for.
     pub room: c_int,
     /// Where the values of the flat form are.
@@ -79,6 +81,22 @@ pub struct List {
 }
 
 impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
+    /// The type of the value at `at`.
+    #[inline(always)]
+    fn type_at(&self, at: c_int) -> c_int {
+        if INTEGERS && self.known.0 == at {
+            return self.known.1;
+        }
+        // SAFETY: every `at` that the kernel hands back is on the stack.
+        unsafe { lua_type(self.l, at) }
+    }
+
+    /// Other values come to stand on the stack.
+    #[inline(always)]
+    pub(super) fn forget(&mut self) {
+        self.known.0 = 0;
+    }
+
     /// Makes room for `n` values above the top.
     #[inline(always)]
     fn reserve(&mut self, n: c_int) -> bool {
@@ -135,7 +153,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
     fn plain(&mut self, at: c_int, bound: Option<&BoundMessage>, list: bool) -> Result<c_int> {
         // SAFETY: `open` made room; the metatable is popped again.
         unsafe {
-            if lua_type(self.l, at) != LUA_TTABLE {
+            if self.type_at(at) != LUA_TTABLE {
                 return Err(self.wrong(at, "table"));
             }
             if lua_getmetatable(self.l, at) == 0 {
@@ -288,6 +306,7 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
                 return Err(self.fail(format_args!("type {} is gone", m.name)));
             };
             let table = self.plain(at, Some(bound), false)?;
+            self.forget();
             let begin = self.top;
             let whole = Frame { table, begin, top: begin, bound: Some(bound) };
             if m.fields.len() > Fields::MOST_DECLARED {
@@ -325,6 +344,7 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
             if FLAT {
                 return (!field.flags.has(Flags::GHOST)).then_some(self.base + c_int::from(field.slot));
             }
+            self.forget();
             let bound = frame.bound?;
             lua_rawgeti(self.l, self.pins.table, bound.pin(field));
             lua_rawget(self.l, frame.table);
@@ -367,13 +387,13 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     #[inline(always)]
     fn int(&mut self, at: c_int, field: &FieldPlan) -> Result<i64> {
         // SAFETY: `at` is on the stack, `open` made room.
-        unsafe { to_int(self.l, at, self.pins) }.map_err(|why| self.wrong_number(at, field, why))
+        unsafe { to_int(self.l, at, self.type_at(at), self.pins) }.map_err(|why| self.wrong_number(at, field, why))
     }
 
     #[inline(always)]
     fn uint(&mut self, at: c_int, field: &FieldPlan) -> Result<u64> {
         // SAFETY: `at` is on the stack, `open` made room.
-        unsafe { to_uint(self.l, at, self.pins) }.map_err(|why| self.wrong_number(at, field, why))
+        unsafe { to_uint(self.l, at, self.type_at(at), self.pins) }.map_err(|why| self.wrong_number(at, field, why))
     }
 
     #[inline(always)]
@@ -389,7 +409,7 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     fn boolean(&mut self, at: c_int, _: &FieldPlan) -> Result<bool> {
         // SAFETY: `at` is on the stack.
         unsafe {
-            if lua_type(self.l, at) != LUA_TBOOLEAN {
+            if self.type_at(at) != LUA_TBOOLEAN {
                 return Err(self.wrong(at, "boolean"));
             }
             Ok(lua_toboolean(self.l, at) != 0)
@@ -412,9 +432,8 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     #[inline(always)]
     fn bytes(&mut self, at: c_int, field: &FieldPlan) -> Result<&[u8]> {
         // SAFETY: `at` is on the stack and stays there while the bytes are written.
-        match unsafe { string_at(self.l, at) } {
-            Some(bytes) => Ok(bytes),
-            None => self.number_bytes(at, field),
+        unsafe {
+            if self.type_at(at) == LUA_TSTRING { Ok(string_bytes(self.l, at)) } else { self.number_bytes(at, field) }
         }
     }
 
@@ -473,10 +492,11 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
         let before = list.begin + k;
         // SAFETY: `open` made room for a batch.
         unsafe {
-            if k == 0 || self.top != before {
+            if self.top != before {
                 lua_settop(self.l, before);
             }
-            lua_rawgeti(self.l, list.at, index as Slot);
+            let kind = raw_geti(self.l, list.at, index as Slot);
+            self.known = (before + 1, kind);
         }
         self.top = before + 1;
         self.top
@@ -488,6 +508,7 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     }
 
     fn next_entry(&mut self, map: List) -> Result<Option<(Option<c_int>, Option<c_int>)>> {
+        self.forget();
         map_form::next(self, map)
     }
 
@@ -532,7 +553,7 @@ impl<const FLAT: bool> StackSource<'_, FLAT> {
                     None => self.fail(format_args!("unknown name {name} of enum {}", plan.name)),
                 });
             }
-            match to_int(self.l, at, self.pins) {
+            match to_int(self.l, at, lua_type(self.l, at), self.pins) {
                 Ok(n) => i32::try_from(n).map_err(|_| self.number_error(at, field)),
                 Err(NotWhole::Value) => Err(self.number_error(at, field)),
                 Err(NotWhole::Type) => Err(self.wrong(at, "name or number of an enum")),

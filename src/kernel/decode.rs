@@ -255,7 +255,10 @@ fn other<'a, S: Sink>(
         };
         return Ok(Place { r, seen: if filled { seen | f.mask } else { seen } });
     }
-    if f.flags.has(Flags::GHOST) {
+    if is_stray(r, f, cx) {
+        r = unknown(start, tag, frame, side, sink, cx)?;
+        return Ok(Place { r, seen });
+    } else if f.flags.has(Flags::GHOST) {
         r.skip(tag, cx.budget.depth)?;
     } else if matches!(f.op, Op::Message | Op::Group) {
         let again = is_set(f, frame, seen, merging, sink);
@@ -263,9 +266,6 @@ fn other<'a, S: Sink>(
             Ok(complete) => side.complete &= complete,
             Err(e) => return Err(cx.within(m, f, Index::None, e)),
         }
-    } else if is_stray(r, f, cx) {
-        r = unknown(start, tag, frame, side, sink, cx)?;
-        return Ok(Place { r, seen });
     } else if let Err(e) = read(&mut r, f, cx, ToField { sink, frame, field: f }) {
         return Err(cx.within(m, f, Index::None, e));
     }

@@ -10,6 +10,7 @@
     clippy::panic,
     clippy::arithmetic_side_effects
 )]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod budget;
 mod decode;
@@ -20,6 +21,8 @@ pub mod probe;
 mod read;
 mod sink;
 mod source;
+#[cfg(test)]
+mod tests;
 
 pub use budget::Budget;
 pub use decode::{Decoding, decode};

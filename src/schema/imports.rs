@@ -21,6 +21,8 @@ pub(super) struct Imports {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Declared<'a> {
     pub(super) file: &'a str,
+    /// Its other names.
+    pub(super) aliases: &'a [&'a str],
     pub(super) imports: &'a [String],
     /// Positions in `imports`.
     pub(super) public: &'a [i32],
@@ -32,7 +34,10 @@ const MOST_VISIBLE: usize = 500_000;
 /// The order in which `files` can be linked, each after those that it imports. `known`
 /// tells which files are there already.
 pub(super) fn order(files: &[Declared], known: impl Fn(&str) -> bool) -> Result<Vec<usize>, SchemaError> {
-    let positions: HashMap<&str, usize> = files.iter().enumerate().map(|(i, f)| (f.file, i)).collect();
+    let mut positions: HashMap<&str, usize> = HashMap::with_capacity(files.len());
+    for (at, file) in files.iter().enumerate() {
+        positions.extend(std::iter::once(&file.file).chain(file.aliases).map(|name| (*name, at)));
+    }
     let mut importers: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
     let mut waits_for = vec![0usize; files.len()];
     for (at, (file, waits)) in files.iter().zip(&mut waits_for).enumerate() {
@@ -144,8 +149,11 @@ mod tests {
     fn sorted(files: &[(&str, &[&str])]) -> Result<Vec<String>, String> {
         let imports: Vec<Vec<String>> =
             files.iter().map(|(_, i)| i.iter().map(|i| (*i).to_string()).collect()).collect();
-        let files: Vec<Declared> =
-            files.iter().zip(&imports).map(|((file, _), imports)| Declared { file, imports, public: &[] }).collect();
+        let files: Vec<Declared> = files
+            .iter()
+            .zip(&imports)
+            .map(|((file, _), imports)| Declared { file, aliases: &[], imports, public: &[] })
+            .collect();
         let order = order(&files, |name| name == "known").map_err(|e| e.0)?;
         Ok(order.into_iter().map(|at| files[at].file.to_string()).collect())
     }
@@ -176,7 +184,7 @@ mod tests {
     #[test]
     fn public_imports_are_seen_through() {
         let imports = ["a".to_string(), "b".to_string()];
-        let file = Declared { file: "f", imports: &imports, public: &[1] };
+        let file = Declared { file: "f", aliases: &[], imports: &imports, public: &[1] };
         let id = |name: &str| ["a", "b"].iter().position(|n| *n == name).map(|i| i as FileId);
         let exported = |id: FileId| if id == 0 { &[2, 3][..] } else { &[3, 4][..] };
         let seen = resolve(file, id, exported, &mut 0).unwrap();

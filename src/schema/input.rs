@@ -1,14 +1,16 @@
 //! Input: which files a descriptor set holds, byte for byte.
 
+use std::borrow::Cow;
+
 use crate::error::{DecodeError, SchemaError};
 use crate::wire::Reader;
 
 /// One file as it came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawFile<'a> {
     pub(super) name: &'a str,
-    /// A serialized `FileDescriptorProto`.
-    pub(super) bytes: &'a [u8],
+    /// A serialized `FileDescriptorProto` without its name: what makes two files equal.
+    pub(super) content: Cow<'a, [u8]>,
 }
 
 /// Tags of `FileDescriptorProto` and `FileDescriptorSet`, both of which start with this one.
@@ -31,9 +33,9 @@ pub(super) fn files(bytes: &[u8]) -> Result<Vec<RawFile<'_>>, SchemaError> {
         return Ok(files);
     }
     if let Ok(None) = set
-        && let Some(name) = name(bytes)
+        && let Some(file) = file(bytes)
     {
-        return Ok(vec![RawFile { name, bytes }]);
+        return Ok(vec![file]);
     }
     Err(SchemaError(match set {
         _ if is_source(bytes) => "this is .proto source text, not a descriptor set as protoc -o writes it".into(),
@@ -50,9 +52,8 @@ fn set(bytes: &[u8]) -> Result<Option<Vec<RawFile<'_>>>, DecodeError> {
     while !r.is_empty() {
         let tag = r.tag()?;
         if tag == NAME_OR_FILE {
-            let bytes = r.bytes()?;
-            match name(bytes) {
-                Some(name) => files.push(RawFile { name, bytes }),
+            match file(r.bytes()?) {
+                Some(file) => files.push(file),
                 None => is_set = false,
             }
         } else {
@@ -61,6 +62,11 @@ fn set(bytes: &[u8]) -> Result<Option<Vec<RawFile<'_>>>, DecodeError> {
         }
     }
     Ok((is_set && !files.is_empty()).then_some(files))
+}
+
+/// The file in `bytes`, if it is one that has a name.
+fn file(bytes: &[u8]) -> Option<RawFile<'_>> {
+    Some(RawFile { name: name(bytes)?, content: without(bytes, NAME_OR_FILE)? })
 }
 
 /// The name of the file in `bytes`, if it is one that has a name.
@@ -87,23 +93,36 @@ fn is_source(bytes: &[u8]) -> bool {
 }
 
 /// The file in `bytes` without its source info, which linking has no use for and which
-/// is most of a file where there is any.
-pub(super) fn without_source_info(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut kept: Option<Vec<u8>> = None;
+/// is most of a file where there is any. `None` if it is malformed.
+pub(super) fn without_source_info(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    without(bytes, SOURCE_CODE_INFO)
+}
+
+/// The fields in `bytes` but for those with the tag `dropped`. They are borrowed where they
+/// are one piece, as they are in what protoc writes.
+fn without(bytes: &[u8], dropped: u32) -> Option<Cow<'_, [u8]>> {
+    let mut kept = Cow::Borrowed(&[][..]);
+    let mut piece = bytes;
     let mut r = Reader::new(bytes);
     while !r.is_empty() {
-        let start = r.rest();
+        let field = r.rest();
         let tag = r.tag().ok()?;
         r.skip(tag, DEPTH).ok()?;
-        let field = start.get(..start.len().saturating_sub(r.rest().len())).unwrap_or_default();
-        if tag == SOURCE_CODE_INFO {
-            let before = bytes.len().saturating_sub(start.len());
-            kept.get_or_insert_with(|| bytes.get(..before).unwrap_or_default().to_vec());
-        } else if let Some(kept) = &mut kept {
-            kept.extend_from_slice(field);
+        if tag == dropped {
+            append(&mut kept, piece.get(..piece.len().checked_sub(field.len())?)?);
+            piece = r.rest();
         }
     }
-    kept
+    append(&mut kept, piece);
+    Some(kept)
+}
+
+fn append<'a>(kept: &mut Cow<'a, [u8]>, piece: &'a [u8]) {
+    if kept.is_empty() {
+        *kept = Cow::Borrowed(piece);
+    } else if !piece.is_empty() {
+        kept.to_mut().extend_from_slice(piece);
+    }
 }
 
 #[cfg(test)]
@@ -120,9 +139,9 @@ mod tests {
         let mut set = vec![0x0a, file.len() as u8];
         set.extend_from_slice(file);
         assert_eq!(names(file), ["a.proto"]);
-        assert_eq!(files(file).unwrap()[0].bytes, file);
+        assert_eq!(*files(file).unwrap()[0].content, file[9..]);
         assert_eq!(names(&set), ["a.proto"]);
-        assert_eq!(files(&set).unwrap()[0].bytes, file);
+        assert_eq!(*files(&set).unwrap()[0].content, file[9..]);
         set.extend_from_slice(b"\x0a\x09\x0a\x07b.proto");
         assert_eq!(names(&set), ["a.proto", "b.proto"]);
         // A file that holds nothing but its name.
@@ -143,8 +162,22 @@ mod tests {
     }
 
     #[test]
-    fn source_info_is_taken_out() {
-        assert_eq!(without_source_info(b"\x0a\x01a\x12\x01p"), None);
-        assert_eq!(without_source_info(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), Some(b"\x0a\x01a\x12\x01p".to_vec()));
+    fn fields_are_taken_out() {
+        let info = |bytes| without_source_info(bytes).unwrap();
+        assert_eq!(*info(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), *b"\x0a\x01a\x12\x01p");
+        for whole in [&b"\x0a\x01a\x12\x01p"[..], b""] {
+            assert!(matches!(info(whole), Cow::Borrowed(bytes) if bytes == whole));
+        }
+        assert!(matches!(info(b"\x0a\x01a\x4a\x02xx"), Cow::Borrowed(b"\x0a\x01a")));
+        assert_eq!(without_source_info(b"\x0a\x05a"), None);
+    }
+
+    #[test]
+    fn content_is_all_but_the_name() {
+        let content = |bytes| files(bytes).unwrap().remove(0).content;
+        assert!(matches!(content(b"\x0a\x01a\x12\x01p"), Cow::Borrowed(b"\x12\x01p")));
+        assert!(matches!(content(b"\x12\x01p\x0a\x01a"), Cow::Borrowed(b"\x12\x01p")));
+        assert_eq!(*content(b"\x12\x01p\x0a\x01a\x62\x00\x0a\x01b"), *b"\x12\x01p\x62\x00");
+        assert_eq!(*content(b"\x0a\x01a"), *b"");
     }
 }

@@ -19,7 +19,7 @@ mod pattern;
 mod plan;
 mod registry;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use hint::nearest;
 pub use pattern::{Pattern, unknown_type};

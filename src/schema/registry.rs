@@ -1,5 +1,6 @@
 //! The registry: what one instance has registered.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -35,7 +36,10 @@ const BUILT_IN: [&str; 11] = [
 pub struct Registry {
     /// In an order in which they link, the built-in ones first.
     files: Vec<File>,
+    /// Also by the names of files that came with equal content.
     by_name: HashMap<Box<str>, FileId>,
+    /// All but the built-in ones.
+    by_content: HashMap<Arc<[u8]>, FileId>,
     /// The sum of all files' visible ones.
     visible: usize,
     /// All `files` linked. It is moved on, never cloned: a pool of which any other handle
@@ -48,8 +52,8 @@ pub struct Registry {
 #[derive(Debug)]
 struct File {
     name: Box<str>,
-    /// What was registered, whole; empty for a built-in one.
-    bytes: Box<[u8]>,
+    /// What was registered, whole but for the name; empty for a built-in one.
+    content: Arc<[u8]>,
     imports: Imports,
 }
 
@@ -57,13 +61,28 @@ struct File {
 struct Growth {
     files: Vec<File>,
     by_name: HashMap<Box<str>, FileId>,
+    by_content: HashMap<Arc<[u8]>, FileId>,
     /// The registry's new sum.
     visible: usize,
 }
 
+/// Names and files that are not registered.
+#[derive(Default)]
+struct Unknown<'a> {
+    files: Vec<Named<'a>>,
+    /// Other names of registered files.
+    aliases: HashMap<&'a str, FileId>,
+}
+
+/// A file with all its names.
+struct Named<'a> {
+    raw: &'a RawFile<'a>,
+    aliases: Vec<&'a str>,
+}
+
 /// A file on its way in.
 struct NewFile<'a> {
-    raw: RawFile<'a>,
+    named: Named<'a>,
     proto: FileDescriptorProto,
 }
 
@@ -78,9 +97,10 @@ impl Registry {
     pub fn new() -> Self {
         let base = Base::get();
         let none = || Imports { visible: Box::from([]), exported: Box::from([]) };
-        let files = BUILT_IN.map(|name| File { name: name.into(), bytes: Box::from([]), imports: none() });
+        let files = BUILT_IN.map(|name| File { name: name.into(), content: Arc::from([]), imports: none() });
         Registry {
             by_name: files.iter().map(|f| f.name.clone()).zip(0..).collect(),
+            by_content: HashMap::new(),
             files: files.into(),
             visible: 0,
             pool: None,
@@ -101,21 +121,26 @@ impl Registry {
     /// Registers a serialized `FileDescriptorSet` or `FileDescriptorProto`. Tells whether
     /// anything was new. It costs little if nothing was.
     ///
+    /// A file that equals another but for its name is not new: its name becomes another
+    /// name of that one.
+    ///
     /// # Errors
     /// Bytes that are neither, files that import what is not registered, that do not link,
     /// or whose name is registered with other content. Then nothing has changed. That also
     /// holds after a panic.
     pub fn register(&mut self, bytes: &[u8]) -> Result<bool, SchemaError> {
-        let raw = self.unknown(input::files(bytes)?)?;
-        if raw.is_empty() {
+        let raw = input::files(bytes)?;
+        let Unknown { files, aliases } = self.unknown(&raw)?;
+        if files.is_empty() {
+            self.by_name.extend(aliases.into_iter().map(|(name, id)| (name.into(), id)));
             return Ok(false);
         }
-        let files = raw.into_iter().map(NewFile::read).collect::<Result<Vec<_>, _>>()?;
-        let declared: Vec<_> = files.iter().map(|f| declared(&f.proto)).collect();
-        let order = imports::order(&declared, |name| self.by_name.contains_key(name))?;
+        let files = files.into_iter().map(NewFile::read).collect::<Result<Vec<_>, _>>()?;
+        let declared: Vec<_> = files.iter().map(NewFile::declared).collect();
+        let order = imports::order(&declared, |name| self.by_name.contains_key(name) || aliases.contains_key(name))?;
         let files: Vec<&NewFile> = order.into_iter().filter_map(|at| files.get(at)).collect();
 
-        let new = self.resolve(&files)?;
+        let new = self.resolve(&files, &aliases)?;
         // The pool is only put back when it is known to be good.
         let mut pool = self.take_pool()?;
         for (file, linked) in files.iter().zip(&new.files) {
@@ -127,48 +152,66 @@ impl Registry {
         Arc::make_mut(&mut self.set).add(addition);
         self.files.extend(new.files);
         self.by_name.extend(new.by_name);
+        self.by_content.extend(new.by_content);
         self.visible = new.visible;
         self.pool = Some(pool);
         Ok(true)
     }
 
-    /// Those of `files` that are not registered, each once.
-    fn unknown<'a>(&self, files: Vec<RawFile<'a>>) -> Result<Vec<RawFile<'a>>, SchemaError> {
-        let mut new: Vec<RawFile> = Vec::new();
-        let mut seen: HashMap<&str, &[u8]> = HashMap::new();
+    /// What of `files` is not registered, each content once.
+    fn unknown<'a>(&self, files: &'a [RawFile<'a>]) -> Result<Unknown<'a>, SchemaError> {
+        let mut new = Unknown::default();
+        // Positions in the new files.
+        let mut by_name: HashMap<&str, usize> = HashMap::new();
+        let mut by_content: HashMap<&[u8], usize> = HashMap::new();
         for file in files {
-            let registered = match self.by_name.get(file.name) {
+            let content = &*file.content;
+            let registered = match self.by_name.get(file.name).or_else(|| new.aliases.get(file.name)) {
                 Some(id) if (*id as usize) < BUILT_IN.len() => continue,
-                Some(id) => self.files.get(*id as usize).map(|f| &*f.bytes),
-                None => seen.insert(file.name, file.bytes),
+                Some(id) => self.files.get(*id as usize).map(|f| &*f.content),
+                None => by_name.get(file.name).and_then(|at| new.files.get(*at)).map(|f| &*f.raw.content),
             };
             match registered {
-                None => new.push(file),
-                Some(bytes) if bytes == file.bytes => {}
+                Some(registered) if registered == content => continue,
                 Some(_) => {
                     let e = format!("{}: already registered with other content", file.name);
                     return Err(SchemaError(e));
                 }
+                None => {}
+            }
+            if let Some(id) = self.by_content.get(content) {
+                new.aliases.insert(file.name, *id);
+                continue;
+            }
+            let at = *by_content.entry(content).or_insert(new.files.len());
+            by_name.insert(file.name, at);
+            match new.files.get_mut(at) {
+                Some(equal) => equal.aliases.push(file.name),
+                None => new.files.push(Named { raw: file, aliases: Vec::new() }),
             }
         }
         Ok(new)
     }
 
-    /// The entries for `files`, which are in linking order.
-    fn resolve(&self, files: &[&NewFile]) -> Result<Growth, SchemaError> {
+    /// The entries for `files`, which are in linking order, and for the other names of registered ones.
+    fn resolve(&self, files: &[&NewFile], aliases: &HashMap<&str, FileId>) -> Result<Growth, SchemaError> {
         let mut new: Vec<File> = Vec::with_capacity(files.len());
-        let mut by_name: HashMap<Box<str>, FileId> = HashMap::with_capacity(files.len());
+        let mut by_name: HashMap<Box<str>, FileId> = aliases.iter().map(|(name, id)| ((*name).into(), *id)).collect();
+        let mut by_content = HashMap::with_capacity(files.len());
         let mut visible = self.visible;
         for file in files {
+            let Named { raw, aliases } = &file.named;
             let id = |name: &str| self.by_name.get(name).or_else(|| by_name.get(name)).copied();
             let exported = |id| self.file(&new, id).map_or(&[][..], |f| &f.imports.exported);
-            let imports = imports::resolve(declared(&file.proto), id, exported, &mut visible)?;
+            let imports = imports::resolve(file.declared(), id, exported, &mut visible)?;
             let id = FileId::try_from(self.files.len().saturating_add(new.len()))
-                .map_err(|_| SchemaError(format!("{}: too many files", file.raw.name)))?;
-            by_name.insert(file.raw.name.into(), id);
-            new.push(File { name: file.raw.name.into(), bytes: file.raw.bytes.into(), imports });
+                .map_err(|_| SchemaError(format!("{}: too many files", raw.name)))?;
+            by_name.extend(std::iter::once(&raw.name).chain(aliases).map(|name| ((*name).into(), id)));
+            let content: Arc<[u8]> = Arc::from(&*raw.content);
+            by_content.insert(content.clone(), id);
+            new.push(File { name: raw.name.into(), content, imports });
         }
-        Ok(Growth { files: new, by_name, visible })
+        Ok(Growth { files: new, by_name, by_content, visible })
     }
 
     /// The file `id`, `new` being the ones after those registered.
@@ -191,7 +234,7 @@ impl Registry {
         }
         let mut pool = Base::get().pool.clone();
         for file in self.files.iter().skip(BUILT_IN.len()) {
-            let proto = decode(RawFile { name: &file.name, bytes: &file.bytes })?;
+            let proto = decode(&file.name, &file.content)?;
             link(&mut pool, &proto, self.visible_names(&[], &file.imports))?;
         }
         Ok(pool)
@@ -199,23 +242,28 @@ impl Registry {
 }
 
 impl<'a> NewFile<'a> {
-    fn read(raw: RawFile<'a>) -> Result<Self, SchemaError> {
-        let proto = decode(raw)?;
+    fn read(named: Named<'a>) -> Result<Self, SchemaError> {
+        let proto = decode(named.raw.name, &named.raw.content)?;
         check::check(&proto)?;
-        Ok(NewFile { raw, proto })
+        Ok(NewFile { named, proto })
+    }
+
+    fn declared(&self) -> Declared<'_> {
+        Declared {
+            file: self.named.raw.name,
+            aliases: &self.named.aliases,
+            imports: &self.proto.dependency,
+            public: &self.proto.public_dependency,
+        }
     }
 }
 
-fn declared(proto: &FileDescriptorProto) -> Declared<'_> {
-    Declared { file: proto.name(), imports: &proto.dependency, public: &proto.public_dependency }
-}
-
-fn decode(file: RawFile) -> Result<FileDescriptorProto, SchemaError> {
-    let decoded = match input::without_source_info(file.bytes) {
-        Some(bytes) => FileDescriptorProto::decode(&*bytes),
-        None => FileDescriptorProto::decode(file.bytes),
-    };
-    decoded.map_err(|e| SchemaError(format!("{}: {e}", file.name)))
+fn decode(name: &str, content: &[u8]) -> Result<FileDescriptorProto, SchemaError> {
+    let bytes = input::without_source_info(content).unwrap_or(Cow::Borrowed(content));
+    match FileDescriptorProto::decode(&*bytes) {
+        Ok(proto) => Ok(FileDescriptorProto { name: Some(name.into()), ..proto }),
+        Err(e) => Err(SchemaError(format!("{name}: {e}"))),
+    }
 }
 
 /// The built-in files, linked and compiled once in the process.

@@ -104,6 +104,24 @@ pub unsafe fn push_bytes(l: *mut lua_State, bytes: &[u8]) {
     unsafe { lua_pushlstring(l, bytes.as_ptr().cast(), bytes.len()) };
 }
 
+/// Pushes `table[n]`, raw, and answers its type where that is told without another call, that is
+/// where [`INTEGERS`] are; else `LUA_TNIL`.
+///
+/// # Safety
+/// A table at `index`; a free slot.
+#[inline(always)]
+pub unsafe fn raw_geti(l: *mut lua_State, index: c_int, n: Slot) -> c_int {
+    // SAFETY: as the caller promises.
+    #[cfg(any(feature = "lua53", feature = "lua54", feature = "lua55"))]
+    return unsafe { lua_rawgeti(l, index, n) };
+    #[cfg(not(any(feature = "lua53", feature = "lua54", feature = "lua55")))]
+    {
+        // SAFETY: as the caller promises.
+        unsafe { lua_rawgeti(l, index, n) };
+        LUA_TNIL
+    }
+}
+
 /// The border of the table at `index`, without metamethods.
 ///
 /// # Safety

@@ -135,7 +135,7 @@ pub unsafe fn push_key(l: *mut lua_State, bits: u64, signed: bool) {
     }
 }
 
-/// The whole number at `index`, from -2^63 to 2^63 - 1.
+/// The whole number at `index`, from -2^63 to 2^63 - 1. `kind` is the type of the value.
 ///
 /// # Errors
 /// See [`NotWhole`].
@@ -143,10 +143,10 @@ pub unsafe fn push_key(l: *mut lua_State, bits: u64, signed: bool) {
 /// # Safety
 /// A valid index, three free slots, and the table of pins. Raises nothing.
 #[inline(always)]
-pub unsafe fn to_int(l: *mut lua_State, index: c_int, pins: Pins) -> Result<i64, NotWhole> {
+pub unsafe fn to_int(l: *mut lua_State, index: c_int, kind: c_int, pins: Pins) -> Result<i64, NotWhole> {
     // SAFETY: the type is checked.
     unsafe {
-        if lua_type(l, index) == LUA_TNUMBER {
+        if kind == LUA_TNUMBER {
             return to_integer(l, index).ok_or(NotWhole::Value);
         }
         match other(l, index, pins)? {
@@ -156,7 +156,7 @@ pub unsafe fn to_int(l: *mut lua_State, index: c_int, pins: Pins) -> Result<i64,
     }
 }
 
-/// The whole number at `index`, from 0 to 2^64 - 1. From 5.3 on a negative integer stands for
+/// The whole number at `index`, from 0 to 2^64 - 1. `kind` is the type of the value. From 5.3 on a negative integer stands for
 /// its bits.
 ///
 /// # Errors
@@ -165,10 +165,10 @@ pub unsafe fn to_int(l: *mut lua_State, index: c_int, pins: Pins) -> Result<i64,
 /// # Safety
 /// A valid index, three free slots, and the table of pins. Raises nothing.
 #[inline(always)]
-pub unsafe fn to_uint(l: *mut lua_State, index: c_int, pins: Pins) -> Result<u64, NotWhole> {
+pub unsafe fn to_uint(l: *mut lua_State, index: c_int, kind: c_int, pins: Pins) -> Result<u64, NotWhole> {
     // SAFETY: the type is checked.
     unsafe {
-        if lua_type(l, index) == LUA_TNUMBER {
+        if kind == LUA_TNUMBER {
             return match to_integer(l, index) {
                 Some(v) if v >= 0 || is_integer(l, index) => Ok(v as u64),
                 Some(_) => Err(NotWhole::Value),

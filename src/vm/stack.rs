@@ -15,9 +15,21 @@ pub unsafe fn string_at<'a>(l: *mut lua_State, index: c_int) -> Option<&'a [u8]>
         if lua_type(l, index) != LUA_TSTRING {
             return None;
         }
+        Some(string_bytes(l, index))
+    }
+}
+
+/// The bytes of the string at `index`.
+///
+/// # Safety
+/// A string at `index`, else as for [`string_at`].
+#[inline(always)]
+pub unsafe fn string_bytes<'a>(l: *mut lua_State, index: c_int) -> &'a [u8] {
+    // SAFETY: lua_tolstring gives pointer and length of a string.
+    unsafe {
         let mut n = 0;
         let p = lua_tolstring(l, index, &mut n);
-        Some(std::slice::from_raw_parts(p.cast(), n))
+        std::slice::from_raw_parts(p.cast(), n)
     }
 }
 

@@ -148,6 +148,20 @@ mod tests {
 
     #[test]
     fn varints_of_every_length() {
+        let literal: [(u64, &[u8]); 6] = [
+            (0, b"\x00"),
+            (1, b"\x01"),
+            (127, b"\x7f"),
+            (128, b"\x80\x01"),
+            (16384, b"\x80\x80\x01"),
+            (u64::MAX, b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+        ];
+        for (value, bytes) in literal {
+            // The first write to a writer finds no buffer.
+            let mut w = Writer::default();
+            w.varint(value);
+            assert_eq!(w.written(), bytes);
+        }
         let mut w = Writer::default();
         for shift in 0..64 {
             for value in [1u64 << shift, (1u64 << shift) - 1, u64::MAX >> shift] {

@@ -108,7 +108,8 @@ fn duplicate_names() {
 
     let mut registry = Registry::new();
     registry.register(&file(vec![message("M", vec![])]).encode_to_vec()).unwrap();
-    let other = FileDescriptorProto { name: Some("y.proto".into()), ..file(vec![message("M", vec![])]) };
+    let other = file(vec![message("M", vec![field("a", 1, Type::Int32)])]);
+    let other = FileDescriptorProto { name: Some("y.proto".into()), ..other };
     let e = registry.register(&other.encode_to_vec()).unwrap_err().0;
     assert_eq!(e, "y.proto: name 'M' is already defined in file 'x.proto'");
 }

@@ -35,12 +35,12 @@ pub(super) fn compile_set(sources: &[(&str, &str)]) -> FileDescriptorSet {
 }
 
 /// The same, serialized.
-pub(super) fn compile(sources: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn compile(sources: &[(&str, &str)]) -> Vec<u8> {
     compile_set(sources).encode_to_vec()
 }
 
 /// A registry with one file of `source`.
-fn registry(source: &str) -> super::Registry {
+pub(crate) fn registry(source: &str) -> super::Registry {
     let mut registry = super::Registry::new();
     registry.register(&compile(&[("test.proto", source)])).unwrap();
     registry

@@ -77,10 +77,7 @@ fn fields_of_proto2() {
     assert_eq!(&*entry.defaults, [Default::Bytes(Box::from([])), Default::Enum(1)]);
 
     let [oneof] = &*m.oneofs else { panic!() };
-    assert_eq!(
-        (&*oneof.name, &*oneof.members, oneof.mask),
-        ("choice", &[8, 9][..], field("x").mask | field("e").mask)
-    );
+    assert_eq!((&*oneof.name, &*oneof.members, oneof.mask), ("choice", &[8, 9][..], field("x").mask | field("e").mask));
     assert_eq!((field("x").oneof, field("need").oneof), (0, MessagePlan::NONE));
     assert!(m.fields.iter().zip(0..).all(|(f, i)| f.index == i && f.slot == i));
     assert_eq!(m.by_number(12).map(|f| f.index), Some(11));

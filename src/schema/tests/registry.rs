@@ -64,6 +64,114 @@ fn equal_content_changes_nothing_and_other_content_is_an_error() {
 }
 
 #[test]
+fn equal_content_under_another_name_is_another_name() {
+    let set = compile_set(&[("b.proto", B), ("a.proto", A)]);
+    let named =
+        |file: &FileDescriptorProto, name: &str| FileDescriptorProto { name: Some(name.into()), ..file.clone() };
+    let [b, a] = [&set.file[0], &set.file[1]];
+    let mut registry = Registry::new();
+    assert_eq!(registry.register(&b.encode_to_vec()), Ok(true));
+    let before = registry.set().clone();
+    assert_eq!(registry.register(&named(b, "other.proto").encode_to_vec()), Ok(false));
+    assert!(Arc::ptr_eq(&before, registry.set()));
+    // The name is as good as the first.
+    let differs = FileDescriptorProto { package: Some("p".into()), ..named(b, "other.proto") };
+    assert_eq!(error(&mut registry, &differs.encode_to_vec()), "other.proto: already registered with other content");
+    // It comes with a file that imports it, and with both names.
+    let mut importer = a.clone();
+    importer.dependency = vec!["third.proto".into(), "b.proto".into(), "other.proto".into()];
+    importer.public_dependency = vec![1];
+    let set = FileDescriptorSet { file: vec![importer, named(b, "third.proto")] };
+    assert_eq!(registry.register(&set.encode_to_vec()), Ok(true));
+    assert!(registry.set().find_message("a.A").is_some());
+    assert_eq!(registry.register(&named(b, "third.proto").encode_to_vec()), Ok(false));
+    // The pool is made again after an error.
+    let clash = FileDescriptorProto { syntax: None, ..named(b, "clash.proto") };
+    assert!(error(&mut registry, &clash.encode_to_vec()).starts_with("clash.proto: name 'b.B' is already defined"));
+    let mut after = named(a, "c.proto");
+    after.package = Some("c".into());
+    after.dependency = vec!["other.proto".into()];
+    after.message_type[0].field[1].type_name = Some(".c.E".into());
+    assert_eq!(registry.register(&after.encode_to_vec()), Ok(true));
+}
+
+#[test]
+fn equal_content_within_one_set() {
+    let set = compile_set(&[("b.proto", B), ("a.proto", A)]);
+    let mut file = set.file;
+    file.push(FileDescriptorProto { name: Some("b2.proto".into()), ..file[0].clone() });
+    file.push(FileDescriptorProto { name: Some("b2.proto".into()), ..file[0].clone() });
+    for import in ["b.proto", "b2.proto"] {
+        file[1].dependency = vec![import.into()];
+        for _ in 0..file.len() {
+            file.rotate_left(1);
+            let mut registry = Registry::new();
+            assert_eq!(registry.register(&FileDescriptorSet { file: file.clone() }.encode_to_vec()), Ok(true));
+            for file in &file {
+                assert_eq!(registry.register(&file.encode_to_vec()), Ok(false));
+            }
+            let a = file.iter().find(|f| f.name() == "a.proto").unwrap();
+            let again = FileDescriptorProto { name: Some("a2.proto".into()), ..a.clone() };
+            assert_eq!(registry.register(&again.encode_to_vec()), Ok(false));
+        }
+    }
+    // Two names with other content for one of them.
+    file[2] = FileDescriptorProto { package: Some("p".into()), ..file[2].clone() };
+    let set = FileDescriptorSet { file };
+    assert_eq!(error(&mut Registry::new(), &set.encode_to_vec()), "b2.proto: already registered with other content");
+}
+
+#[test]
+fn names_of_a_refused_set_are_not_kept() {
+    let b = compile_set(&[("b.proto", B)]).file.remove(0);
+    let alias = FileDescriptorProto { name: Some("alias.proto".into()), ..b.clone() };
+    let mut bad = file("syntax = \"proto3\"; package b; message B {}");
+    let mut registry = Registry::new();
+    registry.register(&b.encode_to_vec()).unwrap();
+    let set = FileDescriptorSet { file: vec![alias, bad.clone()] };
+    assert!(error(&mut registry, &set.encode_to_vec()).starts_with("x.proto: name 'b.B' is "));
+    bad.package = Some("c".into());
+    bad.dependency = vec!["alias.proto".into()];
+    assert_eq!(error(&mut registry, &bad.encode_to_vec()), "x.proto: import \"alias.proto\" is not registered");
+    // What is an alias there may be a file of its own.
+    let own = FileDescriptorProto { name: Some("alias.proto".into()), dependency: vec![], ..bad };
+    assert_eq!(registry.register(&own.encode_to_vec()), Ok(true));
+}
+
+#[test]
+fn files_without_definitions() {
+    let empty = |name: &str, dependency: &[&str]| FileDescriptorProto {
+        name: Some(name.into()),
+        dependency: dependency.iter().map(|d| (*d).into()).collect(),
+        public_dependency: (0..dependency.len() as i32).collect(),
+        ..FileDescriptorProto::default()
+    };
+    let mut registry = Registry::new();
+    // Not taken for a built-in one.
+    assert_eq!(registry.register(&empty("a.proto", &[]).encode_to_vec()), Ok(true));
+    assert_eq!(registry.register(&empty("b.proto", &[]).encode_to_vec()), Ok(false));
+    let any = ["google/protobuf/any.proto"];
+    assert_eq!(registry.register(&empty("c.proto", &any).encode_to_vec()), Ok(true));
+    assert_eq!(registry.register(&empty("d.proto", &any).encode_to_vec()), Ok(false));
+    for (package, import) in [("m1", "a.proto"), ("m2", "b.proto"), ("m3", "c.proto"), ("m4", "d.proto")] {
+        let mut user = file("syntax = \"proto3\"; message M { M m = 1; }");
+        user.name = Some(format!("{package}.proto"));
+        user.package = Some(package.into());
+        user.dependency = vec![import.into()];
+        user.message_type[0].field[0].type_name = Some(".google.protobuf.Any".into());
+        let seen = registry.register(&user.encode_to_vec()).map_err(|e| e.0);
+        if import < "c" {
+            assert_eq!(seen, Err(format!("{package}.proto: {package}.M.m: name 'google.protobuf.Any' is not defined")));
+        } else {
+            assert_eq!(seen, Ok(true));
+        }
+    }
+    // Files that import themselves by another name.
+    let set = FileDescriptorSet { file: vec![empty("e.proto", &["f.proto"]), empty("f.proto", &["f.proto"])] };
+    assert_eq!(error(&mut registry, &set.encode_to_vec()), "e.proto: imports form a cycle: e.proto -> e.proto");
+}
+
+#[test]
 fn positions_and_plans_stay() {
     let mut registry = Registry::new();
     registry.register(&compile(&[("b.proto", B)])).unwrap();

@@ -1,0 +1,142 @@
+//! `decode` and `unpack`.
+
+use std::ffi::c_int;
+use std::fmt::Write;
+
+use super::{bad_argument, no_pattern, no_type};
+use crate::codec::{FlatSink, TableSink};
+use crate::error::{DecodeError, Text};
+use crate::kernel::{self, Decoding};
+use crate::schema::Set;
+use crate::state::{Epoch, Instance, Options, UPVALUE_PINS};
+use crate::vm::api::*;
+use crate::vm::{BadArgument, Pins, input_at, raise};
+
+fn decoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Decoding<'a> {
+    Decoding { set, trace: &instance.trace, budget: options.budget(), required: options.required, utf8: options.utf8() }
+}
+
+pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
+    // SAFETY: the pins on the stack keep the epoch, the arguments the input. No value with a
+    // destructor is in this frame.
+    unsafe {
+        let top = lua_gettop(l);
+        let instance = Instance::of(l);
+        let epoch = instance.epoch();
+        let Some(m) = epoch.message(l, 1) else { return decode_without_type(l, instance, epoch) };
+        let input = match input_at(l, 2, top) {
+            Ok(input) => input,
+            Err(why) => bad_argument(l, if matches!(why, BadArgument::Length) { 3 } else { 2 }, "decode", why),
+        };
+        let pins = if top == 2 {
+            3
+        } else {
+            lua_settop(l, 3);
+            4
+        };
+        lua_pushvalue(l, lua_upvalueindex(2));
+        let options = instance.options.get();
+        // A call that is interrupted by this one keeps its part.
+        let start = instance.unknown.borrow().len();
+        let mut sink = TableSink {
+            l,
+            pins: Pins { table: pins },
+            bindings: &epoch.bindings,
+            rules: options.rules,
+            unknown: &instance.unknown,
+            unknown_len: start,
+        };
+        let mut cx = decoding(instance, epoch.set(), &options);
+        let result = kernel::decode(input, m, &mut sink, &mut cx);
+        if instance.unknown.borrow().len() != start {
+            release_unknown(instance, start);
+        }
+        match result {
+            Ok(()) => 1,
+            Err(error) => decode_failed(l, instance, &m.name, input, error),
+        }
+    }
+}
+
+/// Cuts the scratch of unknown fields back, and gives the memory of huge ones back.
+#[cold]
+fn release_unknown(instance: &Instance, start: usize) {
+    const KEPT: usize = 1 << 20;
+    let mut unknown = instance.unknown.borrow_mut();
+    unknown.truncate(start);
+    if start == 0 && unknown.capacity() > KEPT {
+        *unknown = Vec::new();
+    }
+}
+
+fn told(instance: &Instance, root: &str, input: &[u8], error: DecodeError) -> Text {
+    let mut text = Text::new();
+    instance.trace.tell(root, Some(error.kind), &mut text);
+    let _ = write!(text, ", at byte {}", error.offset(input));
+    text
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn decode_failed(l: *mut lua_State, instance: &Instance, root: &str, input: &[u8], error: DecodeError) -> c_int {
+    let text = told(instance, root, input, error);
+    // SAFETY: two free slots after the settop.
+    unsafe { report(l, instance, &text) }
+}
+
+/// Returns `false, text`, and remembers the text.
+unsafe fn report(l: *mut lua_State, instance: &Instance, text: &Text) -> c_int {
+    instance.set_last_error(text.as_bytes());
+    // SAFETY: the arguments are not needed any more, so there is room.
+    unsafe {
+        lua_settop(l, 0);
+        lua_pushboolean(l, 0);
+        push_bytes(l, text.as_bytes());
+    }
+    2
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn decode_without_type(l: *mut lua_State, instance: &Instance, epoch: &Epoch) -> c_int {
+    // SAFETY: arguments stay on the stack until the report.
+    unsafe {
+        let text = no_type(l, epoch, "decode");
+        if let Err(why) = input_at(l, 2, lua_gettop(l)) {
+            bad_argument(l, 2, "decode", why);
+        }
+        report(l, instance, &text)
+    }
+}
+
+pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
+    // SAFETY: the owner on the stack keeps the pattern and its set, the arguments the input.
+    unsafe {
+        let top = lua_gettop(l);
+        let instance = Instance::of(l);
+        let epoch = instance.epoch();
+        let input = match input_at(l, 2, top) {
+            Ok(input) => input,
+            Err(why) => bad_argument(l, if matches!(why, BadArgument::Length) { 3 } else { 2 }, "unpack", why),
+        };
+        let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "unpack") };
+        let count = pattern.slots.len() as u16;
+        // A C function has 20 free slots; the owner and an open list or map need up to ten.
+        if count > 8 && lua_checkstack(l, c_int::from(count) + 16) == 0 {
+            raise(l, &Text::of("stack overflow"));
+        }
+        let options = instance.options.get();
+        let base = top.max(2) + 2;
+        let mut sink =
+            FlatSink { l, pins: UPVALUE_PINS, pattern, rules: options.rules, base, next: 0, in_place: false };
+        let mut cx = decoding(instance, &pattern.set, &options);
+        cx.required = false;
+        if let Err(error) = kernel::decode(input, &pattern.plan, &mut sink, &mut cx) {
+            raise(l, &told(instance, &pattern.plan.name, input, error));
+        }
+        if sink.next < count {
+            sink.fill(count);
+        }
+        c_int::from(count)
+    }
+}

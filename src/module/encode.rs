@@ -1,0 +1,201 @@
+//! `encode` and `pack`.
+
+use std::ffi::c_int;
+
+use super::{no_pattern, no_type};
+use crate::codec::{StackSource, TEXT};
+use crate::error::{EncodeError, Text};
+use crate::kernel::{self, Encoding};
+use crate::schema::Set;
+use crate::state::{Instance, Options, UPVALUE_PINS};
+use crate::vm::api::*;
+use crate::vm::{Pins, raise};
+use crate::wire::Writer;
+
+/// The largest message, 2 GiB less a byte ("Message Size" in the specification).
+const LARGEST: usize = i32::MAX as usize;
+
+/// Encodes argument 2 as the type that argument 1 names, into a writer of the instance.
+/// Leaves arguments and pins on the stack.
+#[inline(always)]
+unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) -> *mut Writer {
+    // SAFETY: the pins on the stack keep the epoch. No value with a destructor is in this frame:
+    // the writer is the instance's.
+    unsafe {
+        let epoch = instance.epoch();
+        let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, "encode")) };
+        lua_pushvalue(l, lua_upvalueindex(2));
+        let pins = arguments + 1;
+        let options = instance.options.get();
+        let writer = instance.take_writer();
+        let mut source = StackSource::<false> {
+            l,
+            pins: Pins { table: pins },
+            set: epoch.set(),
+            bindings: Some(&epoch.bindings),
+            rules: options.rules,
+            trace: &instance.trace,
+            top: pins,
+            known: (0, 0),
+            room: 0,
+            base: 0,
+            values: 0,
+            text: [0; TEXT],
+        };
+        let mut cx = encoding(instance, epoch.set(), &options);
+        let result = kernel::encode(&mut source, 2, m, &mut *writer, &mut cx);
+        if result.is_err() || (*writer).len() > LARGEST {
+            encode_failed(l, instance, writer, &m.name, result.err());
+        }
+        writer
+    }
+}
+
+fn encoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Encoding<'a> {
+    Encoding { set, trace: &instance.trace, budget: options.budget(), required: options.required, utf8: options.utf8() }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn encode_failed(
+    l: *mut lua_State,
+    instance: &Instance,
+    writer: *mut Writer,
+    root: &str,
+    error: Option<EncodeError>,
+) -> ! {
+    let mut text = Text::new();
+    if error.is_none() {
+        instance.trace.detail(format_args!("message larger than 2 GiB"));
+    }
+    instance.trace.tell(root, None, &mut text);
+    // SAFETY: the writer is not used any more; a raised error's value is on top.
+    unsafe {
+        instance.give_writer(writer);
+        if error == Some(EncodeError::Raised) {
+            lua_error(l);
+        }
+        raise(l, &text)
+    }
+}
+
+pub unsafe extern "C-unwind" fn encode(l: *mut lua_State) -> c_int {
+    // SAFETY: the written bytes are the writer's until it is given back.
+    unsafe {
+        let top = lua_gettop(l);
+        if top > 2 && lua_type(l, 3) != LUA_TNIL {
+            return encode_with(l, top);
+        }
+        lua_settop(l, 2);
+        let instance = Instance::of(l);
+        let writer = write_table(l, instance, 2);
+        push_bytes(l, (*writer).written());
+        instance.give_writer(writer);
+        1
+    }
+}
+
+/// Encodes, and moves the bytes to memory that Lua owns: leaves arguments, pins and a userdata.
+/// Answers where they are, and how many.
+unsafe fn write_buffer(l: *mut lua_State, arguments: c_int) -> (*mut u8, usize) {
+    // SAFETY: the userdata is as large as what is copied to it.
+    unsafe {
+        let instance = Instance::of(l);
+        let writer = write_table(l, instance, arguments);
+        let n = (*writer).len();
+        lua_settop(l, arguments + 1);
+        let buffer = lua_newuserdata(l, n.max(1)).cast::<u8>();
+        buffer.copy_from_nonoverlapping((*writer).written().as_ptr(), n);
+        instance.give_writer(writer);
+        (buffer, n)
+    }
+}
+
+/// `encode` with a function, which gets the bytes and may yield.
+#[cold]
+#[inline(never)]
+unsafe fn encode_with(l: *mut lua_State, top: c_int) -> c_int {
+    // SAFETY: the buffer stays at index 1 while the function runs.
+    unsafe {
+        if lua_checkstack(l, 8) == 0 {
+            raise(l, &Text::of("stack overflow"));
+        }
+        let (buffer, n) = write_buffer(l, top);
+        lua_replace(l, 1);
+        lua_settop(l, top);
+        lua_pushlightuserdata(l, buffer.cast());
+        lua_insert(l, 4);
+        lua_pushinteger(l, n as Int);
+        lua_insert(l, 5);
+        crate::vm::call_yieldable(l, top - 3 + 2, 3)
+    }
+}
+
+/// (type, table) to buffer, pointer, length.
+pub unsafe extern "C-unwind" fn encode_buffer(l: *mut lua_State) -> c_int {
+    // SAFETY: the caller keeps the buffer while it uses the pointer.
+    unsafe {
+        lua_settop(l, 2);
+        let (buffer, n) = write_buffer(l, 2);
+        lua_pushlightuserdata(l, buffer.cast());
+        lua_pushinteger(l, n as Int);
+        3
+    }
+}
+
+pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
+    // SAFETY: the owner on the stack keeps the pattern and its set.
+    unsafe {
+        let instance = Instance::of(l);
+        let epoch = instance.epoch();
+        let values = lua_gettop(l) - 1;
+        let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "pack") };
+        let names = pattern.slots.len() as c_int;
+        if values != names {
+            fill_values(l, &pattern.plan.name, values, names);
+        }
+        let options = instance.options.get();
+        let writer = instance.take_writer();
+        let mut source = StackSource::<true> {
+            l,
+            pins: UPVALUE_PINS,
+            set: &pattern.set,
+            bindings: None,
+            rules: options.rules,
+            trace: &instance.trace,
+            top: names + 2,
+            known: (0, 0),
+            room: 0,
+            base: 2,
+            values: names,
+            text: [0; TEXT],
+        };
+        let mut cx = encoding(instance, &pattern.set, &options);
+        cx.required = false;
+        let result = kernel::encode(&mut source, 2, &pattern.plan, &mut *writer, &mut cx);
+        if result.is_err() || (*writer).len() > LARGEST {
+            encode_failed(l, instance, writer, &pattern.plan.name, result.err());
+        }
+        push_bytes(l, (*writer).written());
+        instance.give_writer(writer);
+        1
+    }
+}
+
+/// Puts nil in the place of missing values, below the owner on top; too many are an error.
+#[cold]
+unsafe fn fill_values(l: *mut lua_State, root: &str, values: c_int, names: c_int) {
+    // SAFETY: room is asked for; no value with a destructor is in the frames below.
+    unsafe {
+        if values > names {
+            raise(l, &Text::of(format_args!("{root}: {values} values for {names} names")));
+        }
+        if lua_checkstack(l, names - values + 8) == 0 {
+            raise(l, &Text::of("stack overflow"));
+        }
+        for _ in values..names {
+            lua_pushnil(l);
+            lua_insert(l, values + 2);
+        }
+    }
+}

@@ -14,21 +14,20 @@ use std::sync::Arc;
 
 use super::Bindings;
 use super::bindings::{BoundMessage, FIRST_FREE_PIN, Metas, PIN_ARRAY, PIN_MAP, PIN_METAS, PIN_SET};
-use super::rules::{Defaults, Rules};
-use super::worklist::Worklist;
+use super::rules::Rules;
 use crate::schema::{self, FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::vm::api::*;
-use crate::vm::{Pins, is_empty, pop, push_decimal, push_int, push_uint, raw_get_str, raw_set_str, upvalue};
+use crate::vm::{Pins, pop, push_decimal, push_int, push_uint, raw_get_str, raw_set_str, upvalue};
 
-const LIST: Int = -1;
-const MAP: Int = -2;
+pub(super) const LIST: Int = -1;
+pub(super) const MAP: Int = -2;
 
-const SHAPES_KEY: &str = "protobuf.shapes";
+pub(super) const SHAPES_KEY: &str = "protobuf.shapes";
 const TYPE_KEY: &str = "protobuf.type";
-const FRESH_KEY: &str = "protobuf.fresh";
+pub(super) const FRESH_KEY: &str = "protobuf.fresh";
 
 /// Slots that the functions below need at most.
-const LEVEL: c_int = 18;
+pub(super) const LEVEL: c_int = 18;
 
 /// The metatables of `m` under `rules`, made if they are not. May raise.
 ///
@@ -169,7 +168,7 @@ unsafe fn set_or_pop_metatable(l: *mut lua_State) {
 }
 
 /// The shape at `index`; `None` for nil.
-unsafe fn shape_at(l: *mut lua_State, index: c_int) -> Option<Int> {
+pub(super) unsafe fn shape_at(l: *mut lua_State, index: c_int) -> Option<Int> {
     // SAFETY: the caller has a value there.
     unsafe { if lua_type(l, index) == LUA_TNUMBER { to_integer(l, index).map(|s| s as Int) } else { None } }
 }
@@ -212,7 +211,7 @@ pub const fn is_wide(op: Op) -> bool {
 }
 
 /// Pushes the shapes of the table at `index` if its metatable is one of ours, else nothing.
-unsafe fn push_shapes(l: *mut lua_State, index: c_int) -> bool {
+pub(super) unsafe fn push_shapes(l: *mut lua_State, index: c_int) -> bool {
     // SAFETY: the caller has a value there and free slots; three are used.
     unsafe {
         if lua_getmetatable(l, index) == 0 {
@@ -240,201 +239,6 @@ pub unsafe fn is_message_table(l: *mut lua_State, index: c_int) -> bool {
             pop(l, 1);
         }
         ours
-    }
-}
-
-/// Whether the table at `index` was made by reading and has nothing but such tables. May raise.
-///
-/// # Safety
-/// A value at `index`, an absolute one.
-#[cold]
-#[inline(never)]
-pub unsafe fn is_untouched(l: *mut lua_State, index: c_int) -> bool {
-    // SAFETY: room is asked for; the stack is as found at every exit. Above `top`: the list, a
-    // table, its metatable, mark and shapes, a key, a value and its shape.
-    unsafe {
-        if lua_type(l, index) != LUA_TTABLE || lua_checkstack(l, LEVEL) == 0 || lua_getmetatable(l, index) == 0 {
-            return false;
-        }
-        let top = lua_gettop(l) - 1;
-        lua_settop(l, top);
-        let mut list = Worklist::push(l);
-        list.add(index, 0);
-        let mut result = true;
-        let (table, shapes, key, value) = (top + 2, top + 5, top + 6, top + 7);
-        while result && list.take().is_some() {
-            if lua_getmetatable(l, table) == 0 {
-                result = false;
-                break;
-            }
-            raw_get_str(l, table + 1, FRESH_KEY);
-            raw_get_str(l, table + 1, SHAPES_KEY);
-            result = lua_toboolean(l, table + 2) != 0 && lua_type(l, shapes) == LUA_TTABLE;
-            if !result {
-                break;
-            }
-            lua_pushnil(l);
-            while result && lua_next(l, table) != 0 {
-                lua_pushvalue(l, key);
-                lua_rawget(l, shapes);
-                result = lua_type(l, value) == LUA_TTABLE
-                    && match shape_at(l, -1) {
-                        Some(LIST | MAP) => is_empty(l, value),
-                        Some(_) => {
-                            list.add(value, 0);
-                            true
-                        }
-                        None => false,
-                    };
-                lua_settop(l, key);
-            }
-            lua_settop(l, top + 1);
-        }
-        lua_settop(l, top);
-        result
-    }
-}
-
-/// Whether the field whose name is at `key` is really set in the table at `index`. May raise.
-///
-/// # Safety
-/// A table at `index`, a value at `key`, both absolute; [`LEVEL`] free slots.
-pub unsafe fn has(l: *mut lua_State, index: c_int, key: c_int) -> bool {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let top = lua_gettop(l);
-        lua_pushvalue(l, key);
-        lua_rawget(l, index);
-        let value = top + 1;
-        let mut set = lua_type(l, value) != LUA_TNIL;
-        if lua_type(l, value) == LUA_TTABLE && push_shapes(l, index) {
-            lua_pushvalue(l, key);
-            lua_rawget(l, -2);
-            let shape = shape_at(l, -1);
-            set = !is_absent(l, value, shape);
-        }
-        lua_settop(l, top);
-        set
-    }
-}
-
-/// Takes the empty tables that reading made out of the table at `index`, and out of the
-/// messages in it. May raise.
-///
-/// # Safety
-/// A table at `index`, an absolute one; [`LEVEL`] free slots.
-pub unsafe fn extract(l: *mut lua_State, index: c_int) {
-    // SAFETY: as the caller promises. Above `top`: the list, a table, its shapes, a key, a value;
-    // above that an element's key and value. A field may be set to nil while it is traversed.
-    unsafe {
-        let top = lua_gettop(l);
-        let mut list = Worklist::push(l);
-        list.add(index, 0);
-        let (table, shapes, key, value) = (top + 2, top + 3, top + 4, top + 5);
-        while list.take().is_some() {
-            if push_shapes(l, table) {
-                lua_pushnil(l);
-                while lua_next(l, table) != 0 {
-                    if lua_type(l, value) == LUA_TTABLE {
-                        lua_pushvalue(l, key);
-                        lua_rawget(l, shapes);
-                        let shape = shape_at(l, -1);
-                        lua_settop(l, value);
-                        if is_absent(l, value, shape) {
-                            lua_pushvalue(l, key);
-                            lua_pushnil(l);
-                            lua_rawset(l, table);
-                        } else if matches!(shape, Some(LIST | MAP)) {
-                            add_elements(l, &mut list, value, 0);
-                        } else {
-                            list.add(value, 0);
-                        }
-                    }
-                    lua_settop(l, key);
-                }
-            }
-            lua_settop(l, top + 1);
-        }
-        lua_settop(l, top);
-    }
-}
-
-/// Whether the table at `value`, in a field of `shape`, counts as absent. May raise.
-unsafe fn is_absent(l: *mut lua_State, value: c_int, shape: Option<Int>) -> bool {
-    // SAFETY: the caller has a table there and free slots.
-    unsafe {
-        match shape {
-            Some(LIST | MAP) => is_empty(l, value),
-            Some(_) => is_untouched(l, value),
-            None => false,
-        }
-    }
-}
-
-/// Adds the tables in the list or map at `index`, with a tag. May raise.
-unsafe fn add_elements(l: *mut lua_State, list: &mut Worklist, index: c_int, tag: u32) {
-    // SAFETY: the caller has a table there and six free slots.
-    unsafe {
-        let top = lua_gettop(l);
-        lua_pushnil(l);
-        while lua_next(l, index) != 0 {
-            if lua_type(l, top + 2) == LUA_TTABLE {
-                list.add(top + 2, tag);
-            }
-            lua_settop(l, top + 1);
-        }
-    }
-}
-
-/// Attaches defaults to the table at `at`, a message `m`, and to the messages in it, as `rules`
-/// say. May raise.
-///
-/// # Safety
-/// A table at `at`, an absolute one; the table of pins; [`LEVEL`] free slots.
-pub unsafe fn attach(l: *mut lua_State, pins: Pins, b: &Bindings, m: &MessagePlan, at: c_int, rules: &Rules) {
-    if rules.defaults == Defaults::None {
-        return;
-    }
-    // SAFETY: as the caller promises; each step leaves the stack as it was.
-    unsafe {
-        let top = lua_gettop(l);
-        let mut list = Worklist::push(l);
-        list.add(at, m.index);
-        let (table, value) = (top + 2, top + 3);
-        while let Some(index) = list.take() {
-            let (Some(m), Some(bound)) = (b.set.message(index), b.message(l, pins, index)) else { break };
-            if rules.defaults == Defaults::Copy {
-                fill(l, pins, b, m, bound, table, rules);
-            } else if lua_getmetatable(l, table) == 0 {
-                push_decoded(l, pins, b, m, bound, rules);
-                lua_setmetatable(l, table);
-            }
-            lua_settop(l, table);
-            for (f, sub) in m.fields.iter().filter_map(|f| Some((f, message_within(&b.set, f)?))) {
-                lua_rawgeti(l, pins.table, bound.pin(f));
-                lua_rawget(l, table);
-                // What is absent, or wrong, is for encode to tell.
-                if lua_type(l, value) == LUA_TTABLE {
-                    if f.repeated() {
-                        add_elements(l, &mut list, value, sub);
-                    } else {
-                        list.add(value, sub);
-                    }
-                }
-                lua_settop(l, table);
-            }
-            lua_settop(l, top + 1);
-        }
-        lua_settop(l, top);
-    }
-}
-
-/// The type of the messages in `f`, if it holds any.
-fn message_within(set: &Set, f: &FieldPlan) -> Option<u32> {
-    match f.op {
-        Op::Message | Op::Group => Some(f.sub),
-        Op::Map => set.message(f.sub)?.fields.get(1).filter(|v| v.op == Op::Message).map(|v| v.sub),
-        _ => None,
     }
 }
 

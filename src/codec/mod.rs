@@ -7,20 +7,22 @@ mod bindings;
 mod defaults;
 mod flat_sink;
 mod map_form;
+mod odd;
 mod proxy;
 mod rules;
 mod shape;
 mod show;
 mod source;
 mod table_sink;
+mod walks;
 mod worklist;
 
 pub use bindings::{
     Bindings, FIRST_FREE_PIN, PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY,
 };
-pub use defaults::{attach, extract, has};
 pub use flat_sink::FlatSink;
 pub use rules::{Defaults, Rules};
 pub use show::Shown;
 pub use source::{StackSource, TEXT};
 pub use table_sink::TableSink;
+pub use walks::{attach, extract, has};

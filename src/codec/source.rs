@@ -7,15 +7,15 @@
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_UNKNOWN};
-use super::defaults::is_untouched;
 use super::map_form::{self, Form};
 use super::proxy;
 use super::rules::Rules;
 use super::shape::Shape;
 use super::show::{Shown, title};
+use super::walks::is_untouched;
 use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
-use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, nearest};
+use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Set, nearest};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, Pins, pop, string_address, string_at, string_bytes, to_int, to_uint};
 
@@ -141,7 +141,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
     }
 
     #[cold]
-    fn number_error(&self, at: c_int, f: &FieldPlan) -> EncodeError {
+    pub(super) fn number_error(&self, at: c_int, f: &FieldPlan) -> EncodeError {
         // SAFETY: as in `wrong`.
         let shown = unsafe { Shown::at(self.l, at) };
         let why = if shown.is_fraction() { "not a whole number" } else { "out of range" };
@@ -533,114 +533,6 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     }
 }
 
-impl<const FLAT: bool> StackSource<'_, FLAT> {
-    /// An enum by number, by a long name, or wrong.
-    #[cold]
-    #[inline(never)]
-    fn other_enum(&mut self, at: c_int, field: &FieldPlan, plan: &EnumPlan) -> Result<i32> {
-        // SAFETY: `at` is on the stack, `open` made room.
-        unsafe {
-            if let Some(name) = string_at(self.l, at) {
-                let text = String::from_utf8_lossy(name);
-                if let Some(number) = plan.number(&text) {
-                    return Ok(number);
-                }
-                let name = quoted(name);
-                return Err(match nearest(&text, plan.values().map(|(name, _)| name)) {
-                    Some(hint) => {
-                        self.fail(format_args!("unknown name {name} of enum {} (did you mean \"{hint}\"?)", plan.name))
-                    }
-                    None => self.fail(format_args!("unknown name {name} of enum {}", plan.name)),
-                });
-            }
-            match to_int(self.l, at, lua_type(self.l, at), self.pins) {
-                Ok(n) => i32::try_from(n).map_err(|_| self.number_error(at, field)),
-                Err(NotWhole::Value) => Err(self.number_error(at, field)),
-                Err(NotWhole::Type) => Err(self.wrong(at, "name or number of an enum")),
-            }
-        }
-    }
-
-    /// A number for a string, as Lua prints it.
-    #[cold]
-    #[inline(never)]
-    fn number_bytes(&mut self, at: c_int, field: &FieldPlan) -> Result<&[u8]> {
-        // SAFETY: `at` is on the stack, `open` made room for the copy that Lua converts.
-        unsafe {
-            if field.op != Op::String || lua_type(self.l, at) != LUA_TNUMBER {
-                return Err(self.wrong(at, title(field.op)));
-            }
-            lua_pushvalue(self.l, at);
-            let mut n = 0;
-            let p = lua_tolstring(self.l, -1, &mut n).cast::<u8>();
-            let n = n.min(self.text.len());
-            self.text[..n].copy_from_slice(std::slice::from_raw_parts(p, n));
-            pop(self.l, 1);
-            Ok(&self.text[..n])
-        }
-    }
-
-    /// The bytes of a message in the flat form: a string, or `{string, length}`.
-    #[cold]
-    fn flat_message(&self, at: c_int) -> Result<&[u8]> {
-        // SAFETY: the table keeps the string while the kernel writes it.
-        unsafe {
-            if let Some(bytes) = string_at(self.l, at) {
-                return Ok(bytes);
-            }
-            if lua_type(self.l, at) != LUA_TTABLE {
-                return Err(self.wrong(at, "bytes of a message, or {bytes, length}"));
-            }
-            lua_rawgeti(self.l, at, 1);
-            lua_rawgeti(self.l, at, 2);
-            let bytes = string_at(self.l, -2);
-            let length = if lua_type(self.l, -1) == LUA_TNUMBER { to_integer(self.l, -1) } else { None };
-            let whole = lua_type(self.l, -1) == LUA_TNIL;
-            pop(self.l, 2);
-            let part = match (bytes, length.and_then(|n| usize::try_from(n).ok())) {
-                (Some(bytes), Some(n)) => bytes.get(..n),
-                (Some(bytes), None) if whole => Some(bytes),
-                _ => None,
-            };
-            part.ok_or_else(|| self.fail(format_args!("expected bytes of a message, or {{bytes, length}}")))
-        }
-    }
-
-    /// A list whose border `n` is not the number of its keys: tells which key is wrong.
-    #[cold]
-    #[inline(never)]
-    fn stray_keys(&mut self, at: c_int, n: u64) -> Result<()> {
-        let begin = self.top;
-        let mut highest = 0u64;
-        // SAFETY: a table is at `at`, `open` made room for the pair and a value.
-        unsafe {
-            lua_pushnil(self.l);
-            while lua_next(self.l, at) != 0 {
-                let key = begin + 1;
-                let number = lua_type(self.l, key) == LUA_TNUMBER;
-                match to_integer_if(self.l, key, number) {
-                    Some(i) if i > 0 => highest = highest.max(i as u64),
-                    _ if self.rules.ignore_keys => {}
-                    _ => {
-                        let shown = Shown::at(self.l, key);
-                        return Err(self.fail(format_args!("list with key {shown}")));
-                    }
-                }
-                lua_settop(self.l, key);
-            }
-            for i in 1..=n.max(highest) {
-                lua_rawgeti(self.l, at, i as Slot);
-                let hole = lua_type(self.l, -1) == LUA_TNIL;
-                lua_settop(self.l, begin);
-                if hole {
-                    return Err(self.fail(format_args!("list with a hole at index {i}")));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Adds the first `n` guessed keys.
 fn add_guessed(bound: &BoundMessage, n: usize, m: &MessagePlan, fields: &mut Fields) {
     for i in 0..n {
@@ -648,9 +540,4 @@ fn add_guessed(bound: &BoundMessage, n: usize, m: &MessagePlan, fields: &mut Fie
             fields.add(field);
         }
     }
-}
-
-unsafe fn to_integer_if(l: *mut lua_State, index: c_int, number: bool) -> Option<i64> {
-    // SAFETY: the caller checked the type.
-    if number { unsafe { to_integer(l, index) } } else { None }
 }

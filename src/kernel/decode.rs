@@ -1,13 +1,13 @@
 //! The decoder: the bytes of a message to the events of a [`Sink`].
 
 use super::budget::Budget;
-use super::map::entry;
+use super::lists::{elements, packed};
 use super::missing;
-use super::read::{ToElement, ToField, read};
+use super::read::{ToField, read};
 use super::sink::Sink;
 use crate::error::{DecodeError, Index, Kind, Trace};
 use crate::schema::{FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set};
-use crate::wire::{Reader, WireType, Writer, tag};
+use crate::wire::{Reader, WireType, tag};
 
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
@@ -127,13 +127,13 @@ fn displace<S: Sink>(m: &MessagePlan, f: &FieldPlan, oneof: &OneofPlan, frame: S
 }
 
 /// What is kept of a message apart from the loop over its plain fields.
-struct Side<'a> {
+pub(super) struct Side<'a> {
     /// The message from its first byte on.
-    all: &'a [u8],
+    pub all: &'a [u8],
     /// The latest unknown fields that follow each other directly, as offsets in `all`.
-    run: (usize, usize),
+    pub run: (usize, usize),
     /// Required fields of nested messages were met.
-    complete: bool,
+    pub complete: bool,
 }
 
 /// A place between two fields, and the fields seen so far.
@@ -287,138 +287,10 @@ pub(super) fn is_stray(mut r: Reader, f: &FieldPlan, cx: &Decoding) -> bool {
     f.flags.has(Flags::CLOSED) && r.varint().is_ok_and(|number| !cx.knows(f, number as i32))
 }
 
-/// A packed list. Answers whether it has elements.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn packed<'a, S: Sink>(
-    r: &mut Reader<'a>,
-    m: &MessagePlan,
-    f: &FieldPlan,
-    frame: S::Frame,
-    again: bool,
-    side: &mut Side<'a>,
-    sink: &mut S,
-    cx: &mut Decoding,
-) -> Result<bool> {
-    let mut list = match r.bytes() {
-        Ok(bytes) => Reader::new(bytes),
-        Err(e) => return Err(cx.within(m, f, Index::None, e)),
-    };
-    let n = match f.op.wire_type() {
-        WireType::Fixed32 => list.rest().len() >> 2,
-        WireType::Fixed64 => list.rest().len() >> 3,
-        _ => list.count_varints(),
-    };
-    at(*r, cx.budget.list(n))?;
-    let mut i = open_list(f, frame, n, again, sink);
-    while !list.is_empty() {
-        if is_stray(list, f, cx) {
-            flush(side, frame, sink);
-            stray_element(&mut list, f, frame, sink)?;
-            continue;
-        }
-        i = i.wrapping_add(1);
-        if let Err(e) = read(&mut list, f, cx, ToElement { sink, field: f, index: i }) {
-            return Err(cx.within(m, f, Index::At(i), e));
-        }
-    }
-    sink.end_list(frame, f, i);
-    Ok(i > 0)
-}
-
-/// A list that is not packed, or a map: the element whose tag is read, and those that follow it
-/// directly, as they mostly do. Answers whether it has elements.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn elements<'a, S: Sink>(
-    r: &mut Reader<'a>,
-    mut start: Reader<'a>,
-    tag: u32,
-    m: &MessagePlan,
-    f: &FieldPlan,
-    frame: S::Frame,
-    again: bool,
-    side: &mut Side<'a>,
-    sink: &mut S,
-    cx: &mut Decoding,
-) -> Result<bool> {
-    let n = if f.op.wire_type() == WireType::Len { r.count_run(tag) } else { 0 };
-    let map = f.op == Op::Map;
-    at(*r, if map { cx.budget.map(n) } else { cx.budget.list(n) })?;
-    let mut i = if map {
-        sink.begin_map(frame, f, n, again);
-        u64::from(again)
-    } else {
-        open_list(f, frame, n, again, sink)
-    };
-    loop {
-        i = i.wrapping_add(1);
-        let stored = match f.op {
-            Op::Message | Op::Group => match element(r, f, i, sink, cx) {
-                Ok(()) => true,
-                Err(e) => return Err(cx.within(m, f, Index::At(i), e)),
-            },
-            Op::Map => match entry(r, m, f, sink, cx)? {
-                Some(complete) => {
-                    side.complete &= complete;
-                    true
-                }
-                None => false,
-            },
-            _ if is_stray(*r, f, cx) => false,
-            _ => match scalar_element(r, f, i, sink, cx) {
-                Ok(()) => true,
-                Err(e) => return Err(cx.within(m, f, Index::At(i), e)),
-            },
-        };
-        if !stored {
-            i = i.wrapping_sub(1);
-            *r = unknown(start, tag, frame, side, sink, cx)?;
-        }
-        if r.is_empty() {
-            break;
-        }
-        start = *r;
-        if r.tag()? != tag {
-            *r = start;
-            break;
-        }
-    }
-    if map {
-        sink.end_map(frame, f, i > 0);
-    } else {
-        sink.end_list(frame, f, i);
-    }
-    Ok(i > 0)
-}
-
-/// A scalar as element `i` of a list that is not packed.
-#[inline(always)]
-fn scalar_element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Decoding) -> Result<()> {
-    let before = r.rest().len();
-    read(r, f, cx, ToElement { sink, field: f, index: i })?;
-    let charged = match f.op {
-        Op::String | Op::Bytes => cx.budget.string(before.wrapping_sub(r.rest().len())),
-        // The elements of other lists were not counted ahead.
-        _ => cx.budget.element(),
-    };
-    at(*r, charged)
-}
-
 /// Whether `f` has a value from before.
 #[inline(always)]
 fn is_set<S: Sink>(f: &FieldPlan, frame: S::Frame, seen: u64, merging: bool, sink: &mut S) -> bool {
     seen & f.mask != 0 || ((merging || f.mask == 0) && sink.has(frame, f))
-}
-
-/// Opens a list, or opens it again; answers how many elements it has.
-#[inline(always)]
-fn open_list<S: Sink>(f: &FieldPlan, frame: S::Frame, n: usize, again: bool, sink: &mut S) -> u64 {
-    if again {
-        return sink.reopen_list(frame, f);
-    }
-    sink.begin_list(frame, f, n);
-    0
 }
 
 /// A singular message, as events or as bytes. Answers whether it is complete.
@@ -473,7 +345,7 @@ fn part<S: Sink>(
 /// The fields of a nested message: in `raw`, or where `r` stands if it is a group.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn contents<S: Sink>(
+pub(super) fn contents<S: Sink>(
     r: &mut Reader,
     raw: Option<&[u8]>,
     plan: &MessagePlan,
@@ -495,30 +367,10 @@ fn contents<S: Sink>(
     }
 }
 
-/// A message as element `i` of a list.
-#[inline(always)]
-fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Decoding) -> Result<()> {
-    if !S::TABLES {
-        let raw = message_bytes(r, f, cx)?;
-        at(*r, cx.budget.string(raw.len()))?;
-        sink.element_message(f, i, raw);
-        return Ok(());
-    }
-    let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };
-    let start = r.rest();
-    let raw = if f.op == Op::Group { None } else { Some(r.bytes()?) };
-    let Some(frame) = down(*r, sink, cx, |sink| sink.open(plan))? else { return r.fail(Kind::Depth) };
-    let complete = contents(r, raw, plan, f, frame, false, sink, cx)?;
-    cx.budget.leave();
-    check(complete, &[raw.unwrap_or(start)], plan, cx)?;
-    sink.store_element(i);
-    Ok(())
-}
-
 /// Takes the field at `start`, whose tag is `tag`, as unknown. Answers where it ends.
 #[cold]
 #[inline(never)]
-fn unknown<'a, S: Sink>(
+pub(super) fn unknown<'a, S: Sink>(
     start: Reader<'a>,
     tag: u32,
     frame: S::Frame,
@@ -539,20 +391,10 @@ fn unknown<'a, S: Sink>(
 }
 
 /// Tells the latest unknown fields, since others follow that do not adjoin them.
-fn flush<S: Sink>(side: &mut Side, frame: S::Frame, sink: &mut S) {
+pub(super) fn flush<S: Sink>(side: &mut Side, frame: S::Frame, sink: &mut S) {
     let (from, to) = side.run;
     if from < to {
         sink.unknown(frame, side.all.get(from..to).unwrap_or_default());
     }
     side.run.0 = to;
-}
-
-/// An element of a packed list that a closed enum lacks, as a field of its own.
-#[cold]
-fn stray_element<S: Sink>(list: &mut Reader, f: &FieldPlan, frame: S::Frame, sink: &mut S) -> Result<()> {
-    let mut field = Writer::default();
-    field.varint(list.varint()?);
-    field.varint(u64::from(f.element_tag()));
-    sink.unknown(frame, field.written());
-    Ok(())
 }

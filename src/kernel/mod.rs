@@ -15,6 +15,7 @@
 mod budget;
 mod decode;
 mod encode;
+mod lists;
 mod map;
 mod missing;
 pub mod probe;

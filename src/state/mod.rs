@@ -4,77 +4,26 @@
 //! state. Registering makes a new one. A call keeps the table of pins of its epoch on the stack,
 //! and with it the epoch, so that a finalizer may register or clear while it runs.
 
+mod epoch;
+mod options;
+
+pub use epoch::Epoch;
+pub use options::Options;
+
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-use crate::codec::{
-    Bindings, FIRST_FREE_PIN, PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, Rules, UNKNOWN_KEY,
-};
+use crate::codec::{PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY};
 use crate::error::{SchemaError, Text, Trace};
-use crate::kernel::Budget;
-use crate::schema::{Flags, MessagePlan, Pattern, Registry, Set, TypeRef};
+use crate::schema::Registry;
 use crate::vm::api::*;
-use crate::vm::{
-    PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, set_bytes, spread, string_address, string_at, upvalue,
-};
+use crate::vm::{PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, set_bytes, upvalue};
 use crate::wire::Writer;
+use epoch::{FIRST_PIN, PIN_TYPES};
 
 /// Pin of the list of the instance's functions, whose pins change with the epoch.
 pub const PIN_FUNCTIONS: Slot = 10;
-/// Pins of the names in the cache of types.
-const PIN_TYPES: Slot = FIRST_FREE_PIN;
-/// Pins of the patterns in their cache: text and owner in turn.
-const PIN_PATTERNS: Slot = PIN_TYPES + CACHED as Slot;
-const FIRST_PIN: Slot = PIN_PATTERNS + 2 * CACHED as Slot;
-
-/// Entries of the caches of types and of patterns; a power of two.
-const CACHED: usize = 64;
-/// Patterns that are kept compiled by their text beside the cache.
-const KEPT_PATTERNS: usize = 1024;
-
-/// The options that an instance starts with and those that it has.
-#[derive(Clone, Copy)]
-pub struct Options {
-    /// How values are given and taken.
-    pub rules: Rules,
-    /// Whether required fields are checked.
-    pub required: bool,
-    /// Whether strings are checked to be UTF-8.
-    pub utf8: bool,
-    /// How deep messages may nest, the outermost being 0.
-    pub depth: u32,
-    /// How many bytes of memory one decode may build, estimated.
-    pub max_bytes: u64,
-}
-
-impl Options {
-    /// Nothing nests deeper, whatever option `depth` says.
-    pub const DEEPEST: u32 = 1000;
-
-    /// The library's defaults.
-    pub const fn new() -> Self {
-        Options { rules: Rules::new(), required: true, utf8: true, depth: 100, max_bytes: 512 << 20 }
-    }
-
-    /// The strings to be checked.
-    pub fn utf8(&self) -> Flags {
-        if self.utf8 { Flags::UTF8 } else { Flags(0) }
-    }
-
-    /// What one call may use.
-    pub fn budget(&self) -> Budget {
-        Budget { depth: self.depth, bytes: self.max_bytes }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// One independent instance of the module.
 pub struct Instance {
@@ -278,173 +227,6 @@ impl Drop for Instance {
             // SAFETY: each was made by `other_writer` and is in this list once; no call uses it
             // any more, for its function would keep the instance.
             drop(unsafe { Box::from_raw(writer) });
-        }
-    }
-}
-
-/// A set of types, and how they are used in this Lua state.
-pub struct Epoch {
-    /// The types.
-    pub bindings: Bindings,
-    /// Types by the addresses of their names.
-    types: [Cell<(usize, u32)>; CACHED],
-    /// Patterns by the addresses of their texts.
-    patterns: [Cell<(usize, *const Pattern)>; CACHED],
-    /// Pins of the owners of patterns, by text.
-    kept: RefCell<HashMap<Box<[u8]>, Kept>>,
-}
-
-/// The pin of a pattern's owner, and the pattern.
-type Kept = (Slot, *const Pattern);
-
-/// Not the address of a string.
-const FREE: usize = usize::MAX;
-
-impl Epoch {
-    fn new(set: Arc<Set>) -> Self {
-        Epoch {
-            bindings: Bindings::new(set, FIRST_PIN),
-            types: std::array::from_fn(|_| Cell::new((FREE, 0))),
-            patterns: std::array::from_fn(|_| Cell::new((FREE, std::ptr::null()))),
-            kept: RefCell::default(),
-        }
-    }
-
-    /// The types.
-    #[inline(always)]
-    pub fn set(&self) -> &Set {
-        &self.bindings.set
-    }
-
-    /// The message type whose name is the string at `index`; `None` if it is none.
-    ///
-    /// # Safety
-    /// A valid index, upvalue 2 is the epoch's table of pins, two free slots.
-    #[inline(always)]
-    pub unsafe fn message(&self, l: *mut lua_State, index: c_int) -> Option<&MessagePlan> {
-        // SAFETY: as the caller promises.
-        unsafe {
-            let address = string_address(l, index);
-            let entry = spread(address) % CACHED;
-            let (known, message) = self.types[entry].get();
-            if known == address {
-                return self.set().message(message);
-            }
-            self.other_message(l, index, address, entry)
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    unsafe fn other_message(
-        &self,
-        l: *mut lua_State,
-        index: c_int,
-        address: usize,
-        entry: usize,
-    ) -> Option<&MessagePlan> {
-        // SAFETY: the pin's slot exists, so writing it allocates nothing.
-        unsafe {
-            let name = std::str::from_utf8(string_at(l, index)?).ok()?;
-            let TypeRef::Message(message) = self.set().find(name)? else { return None };
-            lua_pushvalue(l, index);
-            lua_rawseti(l, lua_upvalueindex(2), PIN_TYPES + entry as Slot);
-            self.types[entry].set((address, message));
-            self.set().message(message)
-        }
-    }
-
-    /// The pattern whose text is the string at `index`, with its owner pushed. May raise.
-    ///
-    /// # Errors
-    /// The text of the error is the trace's detail, if there is a string.
-    ///
-    /// # Safety
-    /// A valid index, upvalue 2 is the epoch's table of pins, six free slots.
-    #[inline(always)]
-    pub unsafe fn pattern<'a>(&self, l: *mut lua_State, index: c_int, trace: &Trace) -> Result<&'a Pattern, ()> {
-        // SAFETY: the pushed owner keeps the pattern while the caller uses it.
-        unsafe {
-            let address = string_address(l, index);
-            let entry = spread(address) % CACHED;
-            let (known, pattern) = self.patterns[entry].get();
-            if known == address {
-                lua_rawgeti(l, lua_upvalueindex(2), pattern_pin(entry) + 1);
-                return Ok(&*pattern);
-            }
-            self.other_pattern(l, index, address, entry, trace)
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    unsafe fn other_pattern<'a>(
-        &self,
-        l: *mut lua_State,
-        index: c_int,
-        address: usize,
-        entry: usize,
-        trace: &Trace,
-    ) -> Result<&'a Pattern, ()> {
-        let pins = lua_upvalueindex(2);
-        // SAFETY: `kept` is borrowed only where nothing may raise.
-        unsafe {
-            let text = string_at(l, index).ok_or(())?;
-            let kept = self.kept.borrow().get(text).copied();
-            let pattern = match kept {
-                Some((pin, pattern)) => {
-                    lua_rawgeti(l, pins, pin);
-                    pattern
-                }
-                None => {
-                    let owner = push_owner(l, || Cell::new(None));
-                    if !compile(&self.bindings.set, text, &*owner, trace) {
-                        return Err(());
-                    }
-                    let pattern = (*(*owner).as_ptr()).as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-                    self.keep(l, text, pattern);
-                    pattern
-                }
-            };
-            // Text and owner: from here on the pattern is found by its address.
-            lua_pushvalue(l, index);
-            lua_rawseti(l, pins, pattern_pin(entry));
-            lua_pushvalue(l, -1);
-            lua_rawseti(l, pins, pattern_pin(entry) + 1);
-            self.patterns[entry].set((address, pattern));
-            Ok(&*pattern)
-        }
-    }
-
-    /// Keeps the pattern whose owner is on top, as long as they are not too many.
-    unsafe fn keep(&self, l: *mut lua_State, text: &[u8], pattern: *const Pattern) {
-        if self.kept.borrow().len() >= KEPT_PATTERNS {
-            return;
-        }
-        let pin = self.bindings.take_pins(1);
-        // SAFETY: the owner is on top; what may raise comes before the map is touched.
-        unsafe {
-            lua_pushvalue(l, -1);
-            lua_rawseti(l, lua_upvalueindex(2), pin);
-        }
-        self.kept.borrow_mut().insert(text.into(), (pin, pattern));
-    }
-}
-
-const fn pattern_pin(entry: usize) -> Slot {
-    PIN_PATTERNS + 2 * entry as Slot
-}
-
-/// Compiles `text` into `owner`. Calls nothing of Lua's.
-fn compile(set: &Arc<Set>, text: &[u8], owner: &Cell<Option<Pattern>>, trace: &Trace) -> bool {
-    match Pattern::compile(set, &String::from_utf8_lossy(text)) {
-        Ok(pattern) => {
-            owner.set(Some(pattern));
-            true
-        }
-        Err(error) => {
-            trace.detail(format_args!("{error}"));
-            false
         }
     }
 }

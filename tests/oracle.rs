@@ -16,9 +16,7 @@ use std::collections::HashMap;
 use std::fs;
 
 use mlua::{Function, Lua, Table};
-use prost::encoding::{
-    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
-};
+use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field};
 use prost::{DecodeError, Message};
 use prost_reflect::{
     DescriptorPool, DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage,
@@ -237,7 +235,8 @@ fn mismatched(desc: &MessageDescriptor, bytes: &mut &[u8]) -> std::result::Resul
             continue;
         };
         let own = if field.is_group() { WireType::StartGroup } else { field.kind().wire_type() };
-        let packed = field.is_packable() && field.is_list() && wire_type == WireType::LengthDelimited;
+        let packable = !matches!(field.kind(), Kind::String | Kind::Bytes | Kind::Message(_));
+        let packed = field.is_list() && packable && wire_type == WireType::LengthDelimited;
         if wire_type != own && !packed {
             return Ok(true);
         }
@@ -605,7 +604,11 @@ fn mutated_bytes() {
         for _ in 0..6000 {
             let mut bytes = random.message(&desc, 2).encode_to_vec();
             bytes.extend(random.unknown());
-            random.mutate(&mut bytes);
+            // Two messages in a row merge.
+            match random.below(3) {
+                0 => bytes.extend(random.message(&desc, 2).encode_to_vec()),
+                _ => random.mutate(&mut bytes),
+            }
             let say = |what: &str| format!("{name}: {what}\n  of {}", hex(&bytes));
             let decoded = both.decode(name, &bytes);
             if mismatched(&desc, &mut &*bytes).unwrap_or(false) {

@@ -23,6 +23,6 @@ pub use bindings::{
 pub use flat_sink::FlatSink;
 pub use rules::{Defaults, Rules};
 pub use show::Shown;
-pub use source::{StackSource, TEXT};
+pub use source::StackSource;
 pub use table_sink::TableSink;
 pub use walks::{attach, extract, has};

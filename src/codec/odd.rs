@@ -1,12 +1,12 @@
 //! Values of the encoder that are not what a field mostly gets: names of enums that are no short
-//! string, numbers for strings, the bytes of messages, and lists with wrong keys.
+//! string, the bytes of messages, and lists with wrong keys.
 
 use std::ffi::c_int;
 
-use super::show::{Shown, title};
+use super::show::Shown;
 use super::source::{Result, StackSource};
 use crate::error::quoted;
-use crate::schema::{EnumPlan, FieldPlan, Op, nearest};
+use crate::schema::{EnumPlan, FieldPlan, nearest};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, pop, string_at, to_int};
 
@@ -35,25 +35,6 @@ impl<const FLAT: bool> StackSource<'_, FLAT> {
                 Err(NotWhole::Value) => Err(self.number_error(at, field)),
                 Err(NotWhole::Type) => Err(self.wrong(at, "name or number of an enum")),
             }
-        }
-    }
-
-    /// A number for a string, as Lua prints it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn number_bytes(&mut self, at: c_int, field: &FieldPlan) -> Result<&[u8]> {
-        // SAFETY: `at` is on the stack, `open` made room for the copy that Lua converts.
-        unsafe {
-            if field.op != Op::String || lua_type(self.l, at) != LUA_TNUMBER {
-                return Err(self.wrong(at, title(field.op)));
-            }
-            lua_pushvalue(self.l, at);
-            let mut n = 0;
-            let p = lua_tolstring(self.l, -1, &mut n).cast::<u8>();
-            let n = n.min(self.text.len());
-            self.text[..n].copy_from_slice(std::slice::from_raw_parts(p, n));
-            pop(self.l, 1);
-            Ok(&self.text[..n])
         }
     }
 

@@ -15,14 +15,11 @@ use super::show::{Shown, title};
 use super::walks::is_untouched;
 use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
-use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Set, nearest};
+use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, nearest};
 use crate::vm::api::*;
-use crate::vm::{NotWhole, Pins, pop, string_address, string_at, string_bytes, to_int, to_uint};
+use crate::vm::{NotWhole, Pins, pop, string_address, string_at, to_bytes, to_int, to_uint};
 
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
-
-/// Longer than any number that Lua prints.
-pub const TEXT: usize = 64;
 
 /// Elements of a list that are fetched before the stack is cut back.
 const BATCH: u64 = 16;
@@ -54,8 +51,6 @@ pub struct StackSource<'a, const FLAT: bool> {
     pub base: c_int,
     /// How many values the flat form has.
     pub values: c_int,
-    /// The text of a number that is given for a string.
-    pub text: [u8; TEXT],
 }
 
 /// An open message.
@@ -431,9 +426,14 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
 
     #[inline(always)]
     fn bytes(&mut self, at: c_int, field: &FieldPlan) -> Result<&[u8]> {
+        if field.op != Op::String && self.type_at(at) != LUA_TSTRING {
+            return Err(self.wrong(at, title(field.op)));
+        }
+        // A number for a string is converted where it stands, which is a copy or an argument.
         // SAFETY: `at` is on the stack and stays there while the bytes are written.
-        unsafe {
-            if self.type_at(at) == LUA_TSTRING { Ok(string_bytes(self.l, at)) } else { self.number_bytes(at, field) }
+        match unsafe { to_bytes(self.l, at) } {
+            Some(bytes) => Ok(bytes),
+            None => Err(self.wrong(at, title(field.op))),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::{no_pattern, no_type};
-use crate::codec::{StackSource, TEXT};
+use crate::codec::StackSource;
 use crate::error::{EncodeError, Text};
 use crate::kernel::{self, Encoding};
 use crate::schema::Set;
@@ -40,7 +40,6 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
             room: 0,
             base: 0,
             values: 0,
-            text: [0; TEXT],
         };
         let mut cx = encoding(instance, epoch.set(), &options);
         let result = kernel::encode(&mut source, 2, m, &mut *writer, &mut cx);
@@ -168,7 +167,6 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
             room: 0,
             base: 2,
             values: names,
-            text: [0; TEXT],
         };
         let mut cx = encoding(instance, &pattern.set, &options);
         cx.required = false;

@@ -15,21 +15,22 @@ pub unsafe fn string_at<'a>(l: *mut lua_State, index: c_int) -> Option<&'a [u8]>
         if lua_type(l, index) != LUA_TSTRING {
             return None;
         }
-        Some(string_bytes(l, index))
+        to_bytes(l, index)
     }
 }
 
-/// The bytes of the string at `index`.
+/// The bytes of the string at `index`; a number there becomes a string, and may raise. `None`
+/// for other values.
 ///
 /// # Safety
-/// A string at `index`, else as for [`string_at`].
+/// As for [`string_at`].
 #[inline(always)]
-pub unsafe fn string_bytes<'a>(l: *mut lua_State, index: c_int) -> &'a [u8] {
-    // SAFETY: lua_tolstring gives pointer and length of a string.
+pub unsafe fn to_bytes<'a>(l: *mut lua_State, index: c_int) -> Option<&'a [u8]> {
+    // SAFETY: lua_tolstring gives pointer and length of a string, or null.
     unsafe {
         let mut n = 0;
         let p = lua_tolstring(l, index, &mut n);
-        std::slice::from_raw_parts(p.cast(), n)
+        if p.is_null() { None } else { Some(std::slice::from_raw_parts(p.cast(), n)) }
     }
 }
 

@@ -228,7 +228,7 @@ fn mismatched(desc: &MessageDescriptor, bytes: &mut &[u8]) -> std::result::Resul
     while !bytes.is_empty() {
         let (number, wire_type) = decode_key(bytes)?;
         if wire_type == WireType::EndGroup {
-            break;
+            return Ok(desc.get_field(number).is_some_and(|field| field.is_map()));
         }
         let Some(field) = desc.get_field(number) else {
             skip_field(wire_type, number, bytes, DecodeContext::default())?;
@@ -513,6 +513,7 @@ impl Both {
                 && (!INTEGERS || same_number(number, want))
     }
 
+    #[allow(clippy::unnecessary_cast)]
     fn is_whole(&self, got: &mlua::Value, want: i128) -> bool {
         match got {
             mlua::Value::Integer(got) if INTEGERS => *got as i64 == want as u64 as i64,

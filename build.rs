@@ -11,11 +11,11 @@ fn main() {
         // Closing a Lua state unloads its modules, but threads of this one keep destructors that
         // run later, and another state may still hold code of it: so it stays loaded.
         Ok("linux" | "android" | "freebsd") => {
-            println!("cargo:rustc-link-arg-cdylib=-Wl,-z,nodelete")
+            println!("cargo:rustc-link-arg=-Wl,-z,nodelete")
         }
         // The symbols of Lua come from the program that loads the module.
         Ok("macos" | "ios") => {
-            println!("cargo:rustc-link-arg-cdylib=-Wl,-undefined,dynamic_lookup")
+            println!("cargo:rustc-link-arg=-Wl,-undefined,dynamic_lookup")
         }
         _ => {}
     }

@@ -2,7 +2,7 @@
 //! or pbc's list of `{key =, value =}`.
 //!
 //! Stack above a map's `begin`: by key, `key value`; sorted, `keys position key value`; as a
-//! list, `position entry key value`.
+//! list, `position entry key value`, with the copy of an entry that is a proxy after it.
 
 use std::cmp::Ordering;
 use std::ffi::c_int;
@@ -80,11 +80,14 @@ pub(super) fn next<const FLAT: bool>(
             Form::Entries => {
                 let Some(position) = step(l, begin + 1) else { return Ok(None) };
                 lua_rawgeti(l, map.at, position);
-                raw_get_str(l, begin + 2, "key");
-                raw_get_str(l, begin + 2, "value");
-                src.top = begin + 4;
+                src.top = begin + 2;
+                let entry = src.plain(begin + 2, None, false)?;
+                let top = src.top;
+                raw_get_str(l, entry, "key");
+                raw_get_str(l, entry, "value");
+                src.top = top + 2;
                 let there = |at| (lua_type(l, at) != LUA_TNIL).then_some(at);
-                Ok(Some((there(begin + 3), there(begin + 4))))
+                Ok(Some((there(top + 1), there(top + 2))))
             }
         }
     }
@@ -129,6 +132,12 @@ unsafe fn is_list_of_entries<const FLAT: bool>(
             count += 1;
             let element = top + 2;
             all = lua_type(l, element) == LUA_TTABLE;
+            if all && lua_getmetatable(l, element) != 0 {
+                raw_get_str(l, -1, "__pairs");
+                // What it shows is known when it is read.
+                any |= lua_type(l, -1) != LUA_TNIL;
+                lua_settop(l, element);
+            }
             if all {
                 lua_pushnil(l);
                 while lua_next(l, element) != 0 {

@@ -7,6 +7,7 @@ use std::ffi::c_int;
 
 use super::bindings::{PIN_ARRAY, PIN_MAP};
 use super::defaults::is_message_table;
+use super::show::Shown;
 use super::source::{Result, StackSource};
 use crate::error::EncodeError;
 use crate::vm::api::*;
@@ -52,6 +53,20 @@ pub(super) fn resolve<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, 
     }
 }
 
+impl<const FLAT: bool> StackSource<'_, FLAT> {
+    /// Calls a function of the program, which may encode in turn, in protected mode.
+    ///
+    /// # Safety
+    /// As for `lua_pcall`.
+    unsafe fn call(&self, arguments: c_int, results: c_int) -> c_int {
+        self.nesting.set(self.nesting.get() + 1);
+        // SAFETY: as the caller promises. It always returns, so the count is right.
+        let status = unsafe { lua_pcall(self.l, arguments, results, 0) };
+        self.nesting.set(self.nesting.get() - 1);
+        status
+    }
+}
+
 fn raised<T>(status: c_int) -> Option<Result<T>> {
     (status != 0).then_some(Err(EncodeError::Raised))
 }
@@ -68,7 +83,7 @@ unsafe fn copy_pairs<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, b
         lua_createtable(l, 0, 0);
         lua_insert(l, -2);
         lua_pushvalue(l, at);
-        if let Some(error) = raised(lua_pcall(l, 1, 3, 0)) {
+        if let Some(error) = raised(src.call(1, 3)) {
             return error;
         }
         let copy = base + 2;
@@ -77,7 +92,7 @@ unsafe fn copy_pairs<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, b
             for i in 1..=3 {
                 lua_pushvalue(l, copy + i);
             }
-            if let Some(error) = raised(lua_pcall(l, 2, 2, 0)) {
+            if let Some(error) = raised(src.call(2, 2)) {
                 return error;
             }
             let (key, value) = (copy + 4, copy + 5);
@@ -114,7 +129,8 @@ unsafe extern "C-unwind" fn index_of(l: *mut lua_State) -> c_int {
     }
 }
 
-/// Leaves the copy on top. The metatable is at `base + 1`.
+/// Leaves the copy on top. The metatable is at `base + 1`. A list without `__len` ends before its
+/// first nil. Keys that stand in the table itself must be among its indexes.
 unsafe fn copy_list<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, base: c_int) -> Result<bool> {
     let l = src.l;
     // SAFETY: `resolve` made room.
@@ -125,45 +141,55 @@ unsafe fn copy_list<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, ba
         if lua_type(l, base + 2) == LUA_TNIL && !with_length {
             return Ok(false);
         }
-        let mut count = raw_len(l, at) as i64;
-        let mut known = count > 0;
+        let mut length = None;
         if with_length {
             lua_pushcclosure(l, length_of, 0);
             lua_pushvalue(l, base + 3);
             lua_pushvalue(l, at);
-            if let Some(error) = raised(lua_pcall(l, 2, 1, 0)) {
+            if let Some(error) = raised(src.call(2, 1)) {
                 return error;
             }
-            let length = if lua_type(l, -1) == LUA_TNUMBER { to_integer(l, -1) } else { None };
-            let Some(length) = length.filter(|n| (0..=LONGEST).contains(n)) else {
+            let n = if lua_type(l, -1) == LUA_TNUMBER { to_integer(l, -1) } else { None };
+            length = n.filter(|n| (0..=LONGEST).contains(n));
+            if length.is_none() {
                 return Err(src.fail(format_args!("list whose __len gives no length")));
-            };
-            count = length;
-            known = true;
+            }
         }
         lua_settop(l, base + 1);
         lua_createtable(l, 0, 0);
         let copy = base + 2;
-        let mut i = 0;
-        while !known || i < count {
-            i += 1;
-            if i > LONGEST {
+        let mut count = 0;
+        while length.is_none_or(|n| count < n) {
+            if count == LONGEST {
                 return Err(src.fail(format_args!("list without end")));
             }
             lua_pushcclosure(l, index_of, 0);
             lua_pushvalue(l, at);
-            lua_pushinteger(l, i as Int);
-            if let Some(error) = raised(lua_pcall(l, 2, 1, 0)) {
+            lua_pushinteger(l, (count + 1) as Int);
+            if let Some(error) = raised(src.call(2, 1)) {
                 return error;
             }
-            if lua_type(l, -1) == LUA_TNIL {
-                if !known {
-                    pop(l, 1);
-                    break;
-                }
-                return Err(src.fail(format_args!("list with a hole at index {i}")));
+            if lua_type(l, -1) != LUA_TNIL {
+                count += 1;
+                lua_rawseti(l, copy, count as Slot);
+            } else if length.is_none() {
+                pop(l, 1);
+                break;
+            } else {
+                return Err(src.fail(format_args!("list with a hole at index {}", count + 1)));
             }
-            lua_rawseti(l, copy, i as Slot);
+        }
+        lua_pushnil(l);
+        while lua_next(l, at) != 0 {
+            let key = copy + 1;
+            let index = if lua_type(l, key) == LUA_TNUMBER { to_integer(l, key) } else { None };
+            match index {
+                Some(i) if (1..=count).contains(&i) => {}
+                Some(i) if i > 0 => return Err(src.fail(format_args!("list with a hole at index {}", count + 1))),
+                _ if src.rules.ignore_keys => {}
+                _ => return Err(src.fail(format_args!("list with key {}", Shown::at(l, key)))),
+            }
+            lua_settop(l, key);
         }
         lua_pushvalue(l, copy);
         Ok(true)

@@ -4,6 +4,7 @@
 //! ...`, and everything that its fields need stands above them. The values of the flat form are
 //! the arguments. The source tracks the top itself, for asking Lua is a call.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_UNKNOWN};
@@ -17,7 +18,7 @@ use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
 use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, nearest};
 use crate::vm::api::*;
-use crate::vm::{NotWhole, Pins, pop, string_address, string_at, to_bytes, to_int, to_uint};
+use crate::vm::{NotWhole, Pins, is_empty, pop, string_address, string_at, to_bytes, to_int, to_uint};
 
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
@@ -43,6 +44,8 @@ pub struct StackSource<'a, const FLAT: bool> {
     pub trace: &'a Trace,
     /// The top of the stack.
     pub top: c_int,
+    /// How many functions of the program are being called by encodes under way.
+    pub nesting: &'a Cell<u32>,
     /// The element that was fetched last, and its type: fetching tells it on some Luas.
     pub known: (c_int, c_int),
     /// Up to where there is room, as far as it was asked for.
@@ -145,7 +148,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
 
     /// A table at `at`, or the plain copy of a proxy, above the top.
     #[inline(always)]
-    fn plain(&mut self, at: c_int, bound: Option<&BoundMessage>, list: bool) -> Result<c_int> {
+    pub(super) fn plain(&mut self, at: c_int, bound: Option<&BoundMessage>, list: bool) -> Result<c_int> {
         // SAFETY: `open` made room; the metatable is popped again.
         unsafe {
             if self.type_at(at) != LUA_TTABLE {
@@ -503,8 +506,13 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     }
 
     fn map(&mut self, at: c_int, entry: &MessagePlan) -> Result<List> {
-        let at = self.plain(at, None, false)?;
-        map_form::open(self, at, entry)
+        let mut table = self.plain(at, None, false)?;
+        // SAFETY: a table is there, and `open` made room.
+        if table == at && unsafe { is_empty(self.l, at) } {
+            // pbc's list of entries may be a proxy as other lists.
+            table = self.plain(at, None, true)?;
+        }
+        map_form::open(self, table, entry)
     }
 
     fn next_entry(&mut self, map: List) -> Result<Option<(Option<c_int>, Option<c_int>)>> {

@@ -108,14 +108,31 @@ pub unsafe fn extract(l: *mut lua_State, index: c_int) {
                         lua_rawget(l, shapes);
                         let shape = shape_at(l, -1);
                         lua_settop(l, value);
+                        if matches!(shape, Some(LIST | MAP)) {
+                            add_elements(l, &mut list, value, 0);
+                        } else {
+                            list.add(value, 0);
+                        }
+                    }
+                    lua_settop(l, key);
+                }
+            }
+            lua_settop(l, top + 1);
+        }
+        // Inner tables come first, so that an untouched one is empty when its own turn comes.
+        while list.take_back() {
+            if push_shapes(l, table) {
+                lua_pushnil(l);
+                while lua_next(l, table) != 0 {
+                    if lua_type(l, value) == LUA_TTABLE && is_empty(l, value) {
+                        lua_pushvalue(l, key);
+                        lua_rawget(l, shapes);
+                        let shape = shape_at(l, -1);
+                        lua_settop(l, value);
                         if is_absent(l, value, shape) {
                             lua_pushvalue(l, key);
                             lua_pushnil(l);
                             lua_rawset(l, table);
-                        } else if matches!(shape, Some(LIST | MAP)) {
-                            add_elements(l, &mut list, value, 0);
-                        } else {
-                            list.add(value, 0);
                         }
                     }
                     lua_settop(l, key);

@@ -53,6 +53,21 @@ impl Worklist {
         }
     }
 
+    /// Pushes the table that was taken last, then the one taken before it, and so on; answers
+    /// false when there is none. What was added after a table comes before it.
+    ///
+    /// # Safety
+    /// A free slot.
+    pub unsafe fn take_back(&mut self) -> bool {
+        if self.next == 0 {
+            return false;
+        }
+        // SAFETY: as the caller promises.
+        unsafe { lua_rawgeti(self.l, self.at, self.next - 1) };
+        self.next -= 2;
+        true
+    }
+
     /// Pushes the next table and answers its tag; pushes nothing if there is none.
     ///
     /// # Safety

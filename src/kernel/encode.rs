@@ -5,7 +5,7 @@ use super::budget::Budget;
 use super::source::{Fields, Nested, Result, Source};
 use crate::error::{DecodeError, EncodeError, Index, Kind, Trace};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Set};
-use crate::wire::{Reader, WireType, Writer, is_utf8, tag, zigzag32, zigzag64};
+use crate::wire::{Failure, Reader, WireType, Writer, is_utf8, tag, zigzag32, zigzag64};
 
 /// What the levels of one encoding share.
 #[derive(Clone, Copy)]
@@ -45,7 +45,18 @@ impl Encoding<'_> {
 /// Values that do not fit the type; the trace holds the path and the text then.
 pub fn encode<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Encoding) -> Result<()> {
     const { assert!(!std::mem::needs_drop::<S>() && !std::mem::needs_drop::<EncodeError>()) }
-    body(src, at, m, w, cx)
+    body(src, at, m, w, cx)?;
+    room(w, cx)
+}
+
+/// Fails when the writer has: nothing more needs to be encoded then.
+#[inline(always)]
+fn room(w: &Writer, cx: &Encoding) -> Result<()> {
+    match w.failure() {
+        None => Ok(()),
+        Some(Failure::TooLarge) => Err(cx.fail(format_args!("message larger than 2 GiB"))),
+        Some(Failure::NoMemory) => Err(cx.fail(format_args!("not enough memory"))),
+    }
 }
 
 fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Encoding) -> Result<()> {
@@ -311,6 +322,7 @@ fn message<S: Source>(
             }
             body(src, at, plan, w, cx)?;
             cx.budget.leave();
+            room(w, cx)?;
         }
         Nested::Raw(bytes) => w.bytes(bytes),
         Nested::Absent => {

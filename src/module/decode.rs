@@ -10,7 +10,7 @@ use crate::kernel::{self, Decoding};
 use crate::schema::Set;
 use crate::state::{Epoch, Instance, Options, UPVALUE_PINS};
 use crate::vm::api::*;
-use crate::vm::{BadArgument, Pins, input_at, raise};
+use crate::vm::{Pins, input_at, raise};
 
 fn decoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Decoding<'a> {
     Decoding { set, trace: &instance.trace, budget: options.budget(), required: options.required, utf8: options.utf8() }
@@ -26,7 +26,7 @@ pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
         let Some(m) = epoch.message(l, 1) else { return decode_without_type(l, instance, epoch) };
         let input = match input_at(l, 2, top) {
             Ok(input) => input,
-            Err(why) => bad_argument(l, if matches!(why, BadArgument::Length) { 3 } else { 2 }, "decode", why),
+            Err(why) => bad_argument(l, if why.is_length() { 3 } else { 2 }, "decode", why),
         };
         let pins = if top == 2 {
             3
@@ -103,7 +103,7 @@ unsafe fn decode_without_type(l: *mut lua_State, instance: &Instance, epoch: &Ep
     unsafe {
         let text = no_type(l, epoch, "decode");
         if let Err(why) = input_at(l, 2, lua_gettop(l)) {
-            bad_argument(l, 2, "decode", why);
+            bad_argument(l, if why.is_length() { 3 } else { 2 }, "decode", why);
         }
         report(l, instance, &text)
     }
@@ -117,7 +117,7 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         let epoch = instance.epoch();
         let input = match input_at(l, 2, top) {
             Ok(input) => input,
-            Err(why) => bad_argument(l, if matches!(why, BadArgument::Length) { 3 } else { 2 }, "unpack", why),
+            Err(why) => bad_argument(l, if why.is_length() { 3 } else { 2 }, "unpack", why),
         };
         let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "unpack") };
         let count = pattern.slots.len() as u16;

@@ -12,8 +12,9 @@ use crate::vm::api::*;
 use crate::vm::{Pins, raise};
 use crate::wire::Writer;
 
-/// The largest message, 2 GiB less a byte ("Message Size" in the specification).
-const LARGEST: usize = i32::MAX as usize;
+/// Metamethods that encode may nest so deep; beyond, only flat messages are encoded, until Lua's
+/// own limit.
+const MOST_NESTED: u32 = 100;
 
 /// Encodes argument 2 as the type that argument 1 names, into a writer of the instance.
 /// Leaves arguments and pins on the stack.
@@ -36,6 +37,7 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
             rules: options.rules,
             trace: &instance.trace,
             top: pins,
+            nesting: &instance.nesting,
             known: (0, 0),
             room: 0,
             base: 0,
@@ -43,15 +45,21 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
         };
         let mut cx = encoding(instance, epoch.set(), &options);
         let result = kernel::encode(&mut source, 2, m, &mut *writer, &mut cx);
-        if result.is_err() || (*writer).len() > LARGEST {
-            encode_failed(l, instance, writer, &m.name, result.err());
+        if let Err(error) = result {
+            encode_failed(l, instance, writer, &m.name, error);
         }
         writer
     }
 }
 
 fn encoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Encoding<'a> {
-    Encoding { set, trace: &instance.trace, budget: options.budget(), required: options.required, utf8: options.utf8() }
+    let mut budget = options.budget();
+    let nesting = instance.nesting.get();
+    if nesting > 0 {
+        // Encodes within encodes share the C stack: they get ever less of it.
+        budget.depth = if nesting < MOST_NESTED { budget.depth / (nesting + 1) } else { 0 };
+    }
+    Encoding { set, trace: &instance.trace, budget, required: options.required, utf8: options.utf8() }
 }
 
 #[cold]
@@ -61,17 +69,14 @@ unsafe fn encode_failed(
     instance: &Instance,
     writer: *mut Writer,
     root: &str,
-    error: Option<EncodeError>,
+    error: EncodeError,
 ) -> ! {
     let mut text = Text::new();
-    if error.is_none() {
-        instance.trace.detail(format_args!("message larger than 2 GiB"));
-    }
     instance.trace.tell(root, None, &mut text);
     // SAFETY: the writer is not used any more; a raised error's value is on top.
     unsafe {
         instance.give_writer(writer);
-        if error == Some(EncodeError::Raised) {
+        if error == EncodeError::Raised {
             lua_error(l);
         }
         raise(l, &text)
@@ -163,6 +168,7 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
             rules: options.rules,
             trace: &instance.trace,
             top: names + 2,
+            nesting: &instance.nesting,
             known: (0, 0),
             room: 0,
             base: 2,
@@ -171,8 +177,8 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         let mut cx = encoding(instance, &pattern.set, &options);
         cx.required = false;
         let result = kernel::encode(&mut source, 2, &pattern.plan, &mut *writer, &mut cx);
-        if result.is_err() || (*writer).len() > LARGEST {
-            encode_failed(l, instance, writer, &pattern.plan.name, result.err());
+        if let Err(error) = result {
+            encode_failed(l, instance, writer, &pattern.plan.name, error);
         }
         push_bytes(l, (*writer).written());
         instance.give_writer(writer);

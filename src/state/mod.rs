@@ -31,6 +31,8 @@ pub struct Instance {
     /// The options.
     pub options: Cell<Options>,
     epoch: Cell<*const Epoch>,
+    /// How many functions of the program are being called by encodes under way: metamethods.
+    pub nesting: Cell<u32>,
     /// Where errors are told.
     pub trace: Trace,
     /// See [`crate::codec::TableSink`].
@@ -64,6 +66,7 @@ impl Instance {
             registry: RefCell::new(Registry::new()),
             options: Cell::new(Options::new()),
             epoch: Cell::new(std::ptr::null()),
+            nesting: Cell::new(0),
             trace: Trace::default(),
             unknown: RefCell::default(),
             last_error: RefCell::default(),

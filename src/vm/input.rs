@@ -29,6 +29,20 @@ pub enum BadArgument {
     Null,
 }
 
+impl BadArgument {
+    /// Whether it is about the length, the argument after the bytes.
+    pub fn is_length(&self) -> bool {
+        match self {
+            BadArgument::Type { expected, .. } => *expected == LENGTH,
+            BadArgument::Length | BadArgument::Beyond { .. } => true,
+            BadArgument::Null => false,
+        }
+    }
+}
+
+/// What is expected where a length stands.
+const LENGTH: &str = "length";
+
 impl fmt::Display for BadArgument {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -74,7 +88,7 @@ unsafe fn with_length<'a>(l: *mut lua_State, index: c_int) -> Result<&'a [u8], B
         let length = match lua_type(l, index + 1) {
             LUA_TNUMBER => to_integer(l, index + 1).and_then(|n| usize::try_from(n).ok()),
             t if t <= LUA_TNIL && !pointer => return Ok(bytes.unwrap_or_default()),
-            _ => return Err(expected("length", l, index + 1)),
+            _ => return Err(expected(LENGTH, l, index + 1)),
         };
         let Some(length) = length.filter(|n| *n <= isize::MAX as usize) else {
             return Err(BadArgument::Length);

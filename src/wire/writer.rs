@@ -7,7 +7,20 @@ pub struct Writer {
     buffer: Vec<u8>,
     /// Where the written bytes begin.
     start: usize,
+    failure: Option<Failure>,
 }
+
+/// Why a writer takes nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The message would have more than 2 GiB.
+    TooLarge,
+    /// There is no memory left.
+    NoMemory,
+}
+
+/// The largest message, 2 GiB less a byte ("Total Size").
+const LARGEST: usize = i32::MAX as usize;
 
 /// A buffer larger than this is given back once its message is done.
 const KEPT: usize = 1 << 20;
@@ -20,6 +33,13 @@ impl Writer {
             self.buffer = Vec::new();
         }
         self.start = self.buffer.len();
+        self.failure = None;
+    }
+
+    /// Why what is written is not what was to be written, if so.
+    #[inline(always)]
+    pub fn failure(&self) -> Option<Failure> {
+        self.failure
     }
 
     /// What is written so far.
@@ -44,15 +64,27 @@ impl Writer {
     #[inline(never)]
     fn grow(&mut self, n: usize) {
         let used = self.len();
-        let needed = used.saturating_add(n).saturating_add(256);
-        let size = self.buffer.len().saturating_mul(2).max(needed);
-        let mut buffer = vec![0; size];
+        let needed = used.saturating_add(n);
+        if needed > LARGEST {
+            return self.fail(Failure::TooLarge);
+        }
+        let size = self.buffer.len().saturating_mul(2).min(LARGEST).max(needed.saturating_add(256));
+        let mut buffer = Vec::new();
+        if buffer.try_reserve_exact(size).is_err() {
+            return self.fail(Failure::NoMemory);
+        }
+        buffer.resize(size, 0);
         let start = size.saturating_sub(used);
         if let Some(to) = buffer.get_mut(start..) {
             to.copy_from_slice(self.written());
         }
         self.buffer = buffer;
         self.start = start;
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+        self.start = self.buffer.len();
     }
 
     /// The `n` bytes before what is written, to be filled.
@@ -62,7 +94,8 @@ impl Writer {
             self.grow(n);
         }
         let end = self.start;
-        self.start = end.wrapping_sub(n);
+        // Only a failure leaves no room here.
+        self.start = end.saturating_sub(n);
         self.buffer.get_mut(self.start..end).unwrap_or_default()
     }
 
@@ -186,6 +219,16 @@ mod tests {
             expected = [&[1, 2, 3, 4, 1], &part[..], &expected].concat();
             assert_eq!(w.written(), expected);
         }
+    }
+
+    #[test]
+    fn more_than_the_largest_message_fails() {
+        let mut w = Writer::default();
+        w.bytes(b"x");
+        w.take(LARGEST);
+        assert_eq!(w.failure(), Some(Failure::TooLarge));
+        w.clear();
+        assert_eq!(w.failure(), None);
     }
 
     #[test]

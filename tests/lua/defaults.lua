@@ -263,3 +263,19 @@ h.test("default refuses what is no table or no type", function()
   raises("", pb.default, "every2.Inner", 5)
   raises("every2.NoSuch", pb.default, "every2.NoSuch", {})
 end)
+
+h.test("extract takes as long as the table is large", function()
+  local top = pb.decode("every3.All", "")
+  local at = top
+  for _ = 1, 30000 do
+    at = at.self
+  end
+  at.s_int32 = 1
+  local start = os.clock()
+  pb.extract(top)
+  assert(os.clock() - start < 2, "extract is not linear")
+  for _ = 1, 30000 do
+    top = rawget(top, "self")
+  end
+  h.eq(rawget(top, "s_int32"), 1)
+end)

@@ -186,3 +186,63 @@ h.test("the table of a decoded message counts as raw", function()
   encodes(pb, "every3.All", all, "18 05")
   h.eq(next(all, "s_int32"), nil)
 end)
+
+h.test("the keys that stand in a list with a metatable are checked as in any list", function()
+  local class = {}
+  class.__index = class
+  h.encodes(pb, "every3.All", { p_int32 = setmetatable({ 1, 2 }, class) }, h.hex(pb.encode("every3.All", { p_int32 = { 1, 2 } })))
+  for _, list in ipairs { { 1, 2, [4] = 4 }, { 1, 2, n = 5 }, { [0] = 0, 1 }, { 1, [1.5] = 2 }, { foo = 1 } } do
+    h.raises("every3.All.p_int32: list with", pb.encode, "every3.All", { p_int32 = setmetatable(list, class) })
+  end
+end)
+
+h.test("a list with __index and no __len ends before its first nil, whatever stands in it", function()
+  local function with(list, index, value)
+    return setmetatable(list, { __index = function(_, i)
+      return i == index and value or nil
+    end })
+  end
+  local three = pb.encode("every3.All", { p_int32 = { 1, 2, 3 } })
+  h.eq(pb.encode("every3.All", { p_int32 = with({ 1, 2 }, 3, 3) }), three)
+  h.eq(pb.encode("every3.All", { p_int32 = with({ 1, nil, 3 }, 2, 2) }), three)
+end)
+
+h.test("pbc's list of entries may be a proxy, and so may its entries", function()
+  local plain = pb.encode("every3.All", { k_string = { a = 1 } })
+  local entry = setmetatable({}, { __pairs = function()
+    return next, { key = "a", value = 1 }
+  end })
+  h.eq(pb.encode("every3.All", { k_string = { entry } }), plain)
+  local list = setmetatable({}, { __len = function()
+    return 1
+  end, __index = function()
+    return { key = "a", value = 1 }
+  end })
+  h.eq(pb.encode("every3.All", { k_string = list }), plain)
+end)
+
+h.test("encodes within encodes share the depth", function()
+  local own = h.instance()
+  own.option("depth", 1000)
+  local count = 0
+  local function chain()
+    local root = { a = 1 }
+    local at = root
+    for _ = 1, 990 do
+      at.inner = {}
+      at = at.inner
+    end
+    setmetatable(at, { __pairs = function()
+      count = count + 1
+      if count < 60 then
+        pcall(own.encode, "every3.Inner", chain())
+      end
+      return next, { b = "x" }
+    end })
+    return root
+  end
+  h.eq((pcall(own.encode, "every3.Inner", chain())), true)
+  h.eq(count, 1)
+  own.option("depth", 100)
+  h.eq((pcall(own.encode, "every3.Inner", { inner = {} })), true)
+end)

@@ -61,7 +61,13 @@ impl BoundMessage {
     /// The metatables of its tables under `rules`.
     #[inline(always)]
     pub fn metas(&self, rules: &Rules) -> &Cell<Metas> {
-        &self.metas[(rules.variant() & 3) as usize]
+        let [a, b, c, d] = &self.metas;
+        match rules.variant() {
+            0 => a,
+            1 => b,
+            2 => c,
+            _ => d,
+        }
     }
 
     /// How many hash slots a new table of this type gets.

@@ -26,6 +26,9 @@ pub(super) const SHAPES_KEY: &str = "protobuf.shapes";
 const TYPE_KEY: &str = "protobuf.type";
 pub(super) const FRESH_KEY: &str = "protobuf.fresh";
 
+/// Estimates of what a copied default takes, see the kernel's budget.
+const FIELD_SIZE: usize = 40;
+const LIST_SIZE: usize = FIELD_SIZE + 64;
 /// Slots that the functions below need at most.
 pub(super) const LEVEL: c_int = 18;
 
@@ -136,7 +139,7 @@ unsafe extern "C-unwind" fn absent(l: *mut lua_State) -> c_int {
                 set_or_pop_metatable(l);
             }
             index => {
-                let set = upvalue::<Arc<Set>>(l, 4);
+                let Some(set) = upvalue::<Arc<Set>>(l, 4) else { return 0 };
                 let Some(m) = set.message(index as u32) else { return 0 };
                 let variant = to_integer(l, lua_upvalueindex(5)).unwrap_or_default();
                 push_pair(l, lua_upvalueindex(3), lua_upvalueindex(4), set, m, variant);
@@ -265,7 +268,7 @@ pub unsafe fn push_decoded(
 }
 
 /// Copies defaults into the table at `at`, for absent scalars, lists and maps that are neither
-/// required nor members of a oneof. May raise.
+/// required nor members of a oneof. Answers how many bytes of memory that took, estimated. May raise.
 ///
 /// # Safety
 /// A table at `at`, an absolute one; the table of pins, six free slots.
@@ -278,9 +281,10 @@ pub unsafe fn fill(
     bound: &BoundMessage,
     at: c_int,
     rules: &Rules,
-) {
+) -> usize {
     // SAFETY: as the caller promises.
     unsafe {
+        let mut size = 0;
         for (f, default) in m.fields.iter().zip(&m.defaults) {
             let message = matches!(f.op, Op::Message | Op::Group) && !f.repeated();
             if message || f.flags.has(Flags::ONEOF.with(Flags::REQUIRED)) {
@@ -303,6 +307,8 @@ pub unsafe fn fill(
                 push_default(l, f, default, &b.set, rules.variant(), pins);
             }
             lua_rawset(l, at);
+            size += if f.repeated() { LIST_SIZE } else { FIELD_SIZE };
         }
+        size
     }
 }

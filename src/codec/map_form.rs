@@ -4,13 +4,12 @@
 //! Stack above a map's `begin`: by key, `key value`; sorted, `keys position key value`; as a
 //! list, `position entry key value`, with the copy of an entry that is a proxy after it.
 
-use std::cmp::Ordering;
 use std::ffi::c_int;
 
 use super::source::{List, Result, StackSource};
 use crate::schema::{MessagePlan, Op};
 use crate::vm::api::*;
-use crate::vm::{pop, raw_get_str, string_at};
+use crate::vm::{Pins, pop, raw_get_str, string_at, to_int, to_uint};
 
 /// How the entries come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +35,7 @@ pub(super) fn open<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, ent
             return Ok(List { at, begin, count: n as u64, form: Form::Entries });
         }
         if src.rules.sort_map {
-            let count = sort_keys(l, at);
+            let count = sort_keys(l, at, entry.fields.first().map(|key| key.op));
             lua_pushinteger(l, count as Int + 1);
             src.top = begin + 2;
             return Ok(List { at, begin, count, form: Form::Sorted });
@@ -159,53 +158,40 @@ unsafe fn is_list_of_entries<const FLAT: bool>(
     }
 }
 
+/// A key, as its field's type orders it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Bool(bool),
     Int(i64),
-    Number(f64),
+    Uint(u64),
     String(&'a [u8]),
-    Other,
+    /// No key of the map's type: an error, wherever it stands.
+    Wrong,
 }
 
 impl Key<'_> {
-    unsafe fn at<'a>(l: *mut lua_State, index: c_int) -> Key<'a> {
-        // SAFETY: the type is checked; the string stays in its table.
+    unsafe fn at<'a>(l: *mut lua_State, index: c_int, op: Option<Op>) -> Key<'a> {
+        // SAFETY: the type is checked, so no number is converted and nothing is called; the
+        // string stays in its table.
         unsafe {
-            match lua_type(l, index) {
-                LUA_TBOOLEAN => Key::Bool(lua_toboolean(l, index) != 0),
-                LUA_TNUMBER => match (to_integer(l, index), to_number(l, index)) {
-                    (Some(v), _) => Key::Int(v),
-                    (None, v) => Key::Number(v.unwrap_or_default()),
-                },
-                LUA_TSTRING => Key::String(string_at(l, index).unwrap_or_default()),
-                _ => Key::Other,
+            let kind = lua_type(l, index);
+            match (op, kind) {
+                (Some(Op::Bool), LUA_TBOOLEAN) => Key::Bool(lua_toboolean(l, index) != 0),
+                (Some(Op::String), LUA_TSTRING) => Key::String(string_at(l, index).unwrap_or_default()),
+                (Some(Op::Uint64 | Op::Fixed64), LUA_TNUMBER | LUA_TSTRING) => {
+                    to_uint(l, index, kind, Pins { table: index }).map_or(Key::Wrong, Key::Uint)
+                }
+                (Some(op), LUA_TNUMBER | LUA_TSTRING) if op != Op::Bool && op != Op::String => {
+                    to_int(l, index, kind, Pins { table: index }).map_or(Key::Wrong, Key::Int)
+                }
+                _ => Key::Wrong,
             }
-        }
-    }
-
-    fn rank(&self) -> u8 {
-        match self {
-            Key::Bool(_) => 0,
-            Key::Int(_) => 1,
-            Key::Number(_) => 2,
-            Key::String(_) => 3,
-            Key::Other => 4,
-        }
-    }
-
-    fn order(&self, other: &Key) -> Ordering {
-        match (self, other) {
-            (Key::Bool(a), Key::Bool(b)) => a.cmp(b),
-            (Key::Int(a), Key::Int(b)) => a.cmp(b),
-            (Key::Number(a), Key::Number(b)) => a.total_cmp(b),
-            (Key::String(a), Key::String(b)) => a.cmp(b),
-            _ => self.rank().cmp(&other.rank()),
         }
     }
 }
 
 /// Pushes a list of the keys of the table at `at`, sorted; answers how many.
-unsafe fn sort_keys(l: *mut lua_State, at: c_int) -> u64 {
+unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>) -> u64 {
     // SAFETY: the source made room. All tables are made before the vectors, which no raising
     // call can then jump over: reading and writing slots that exist raises nothing.
     unsafe {
@@ -229,23 +215,23 @@ unsafe fn sort_keys(l: *mut lua_State, at: c_int) -> u64 {
             lua_pushvalue(l, -1);
             lua_rawseti(l, found, i);
         }
-        permute(l, found, sorted, count);
+        permute(l, found, sorted, count, op);
         lua_settop(l, sorted);
         count as u64
     }
 }
 
 #[inline(never)]
-unsafe fn permute(l: *mut lua_State, found: c_int, sorted: c_int, count: Slot) {
+unsafe fn permute(l: *mut lua_State, found: c_int, sorted: c_int, count: Slot, op: Option<Op>) {
     // SAFETY: see `sort_keys`.
     unsafe {
         let mut keys: Vec<(Key, Slot)> = Vec::with_capacity(count as usize);
         for i in 1..=count {
             lua_rawgeti(l, found, i);
-            keys.push((Key::at(l, -1), i));
+            keys.push((Key::at(l, -1, op), i));
             pop(l, 1);
         }
-        keys.sort_by(|a, b| a.0.order(&b.0));
+        keys.sort();
         for (to, (_, from)) in keys.iter().enumerate() {
             lua_rawgeti(l, found, *from);
             lua_rawseti(l, sorted, to as Slot + 1);

@@ -3,6 +3,8 @@
 //!
 //! What stands on the Lua stack while the kernel runs is described where each type is.
 
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod bindings;
 mod defaults;
 mod flat_sink;

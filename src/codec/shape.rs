@@ -37,7 +37,7 @@ impl Shape {
     /// Whether key `n` is guessed to be the string at `address`.
     #[inline(always)]
     pub fn expects(&self, n: usize, address: usize) -> bool {
-        self.keys.get(n).is_some_and(|key| key.get() == address)
+        n < self.len.get() && self.keys.get(n).is_some_and(|key| key.get() == address)
     }
 
     /// The address of guessed key `n`.

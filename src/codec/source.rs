@@ -340,7 +340,11 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
         // SAFETY: `open` made room; the key is replaced by the value.
         unsafe {
             if FLAT {
-                return (!field.flags.has(Flags::GHOST)).then_some(self.base + c_int::from(field.slot));
+                let at = self.base + c_int::from(field.slot);
+                // Members of a oneof that have no bit are asked for here.
+                let absent = field.flags.has(Flags::GHOST)
+                    || field.mask == 0 && field.flags.has(Flags::ONEOF) && lua_type(self.l, at) <= LUA_TNIL;
+                return (!absent).then_some(at);
             }
             self.forget();
             let bound = frame.bound?;

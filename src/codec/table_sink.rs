@@ -121,13 +121,12 @@ impl<'a> TableSink<'a> {
             } else {
                 let buffer = lua_newuserdata(l, total).cast::<u8>();
                 let to = std::slice::from_raw_parts_mut(buffer, total);
-                let (to_old, rest) = to.split_at_mut(old.len());
-                let (to_gathered, to_last) = rest.split_at_mut(gathered);
-                to_old.copy_from_slice(old);
                 let unknown = self.unknown.borrow();
-                to_gathered.copy_from_slice(&unknown[frame.unknown_start..self.unknown_len]);
+                let gathered = unknown.get(frame.unknown_start..self.unknown_len).unwrap_or_default();
+                for (to, from) in to.iter_mut().zip(old.iter().chain(gathered).chain(last)) {
+                    *to = *from;
+                }
                 drop(unknown);
-                to_last.copy_from_slice(last);
                 push_bytes(l, std::slice::from_raw_parts(buffer, total));
                 lua_remove(l, -2);
             }
@@ -166,17 +165,18 @@ impl<'a> Sink for TableSink<'a> {
     #[inline(always)]
     fn close(&mut self, frame: Frame<'a>, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
         frame.bound.learn(count);
+        let mut built = 0;
         if self.rules.defaults == Defaults::Copy {
             // SAFETY: the message's table is on top; `open` made room.
             unsafe {
                 let at = lua_gettop(self.l);
-                fill(self.l, self.pins, self.bindings, m, frame.bound, at, &self.rules);
+                built = fill(self.l, self.pins, self.bindings, m, frame.bound, at, &self.rules);
             }
         }
         if unknown.is_empty() && self.unknown_len == frame.unknown_start || !self.rules.keep_unknown {
-            return 0;
+            return built;
         }
-        self.attach_unknown(frame, unknown)
+        built + self.attach_unknown(frame, unknown)
     }
 
     #[cold]

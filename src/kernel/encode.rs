@@ -310,12 +310,13 @@ fn message<S: Source>(
     w: &mut Writer,
     cx: &mut Encoding,
 ) -> Result<()> {
-    let before = w.len();
     let group = f.op == Op::Group;
-    if group {
+    let nested = src.message(at, f, plan, singular)?;
+    let before = w.len();
+    if group && !matches!(nested, Nested::Absent) {
         w.varint(u64::from(tag(f.number(), WireType::EndGroup)));
     }
-    match src.message(at, f, plan, singular)? {
+    match nested {
         Nested::Open => {
             if cx.budget.enter().is_err() {
                 return Err(cx.fail(format_args!("{}", Kind::Depth)));
@@ -325,10 +326,7 @@ fn message<S: Source>(
             room(w, cx)?;
         }
         Nested::Raw(bytes) => w.bytes(bytes),
-        Nested::Absent => {
-            w.truncate(before);
-            return Ok(());
-        }
+        Nested::Absent => return Ok(()),
     }
     if !group {
         w.varint(w.len().wrapping_sub(before) as u64);

@@ -36,8 +36,8 @@ pub trait Sink {
     /// Opens once more the message of singular `field`, to merge into it.
     fn reopen(&mut self, frame: Self::Frame, field: &FieldPlan, m: &MessagePlan) -> Option<Self::Frame>;
     /// Ends a message in which `count` fields were met. `unknown` are unknown fields, which
-    /// come after those that [`Sink::unknown`] got. Answers how many bytes were copied to join
-    /// them to those of an earlier part of the message.
+    /// come after those that [`Sink::unknown`] got. Answers how many bytes of memory it took to
+    /// join them to those of an earlier part of the message, or for what else the sink adds.
     fn close(&mut self, frame: Self::Frame, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize;
     /// Unknown fields, tags and values. They may come while a list or map is open.
     fn unknown(&mut self, frame: Self::Frame, raw: &[u8]);

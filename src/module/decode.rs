@@ -3,14 +3,14 @@
 use std::ffi::c_int;
 use std::fmt::Write;
 
-use super::{bad_argument, no_pattern, no_type};
+use super::{input_argument, no_pattern, no_type};
 use crate::codec::{FlatSink, TableSink};
 use crate::error::{DecodeError, Text};
 use crate::kernel::{self, Decoding};
 use crate::schema::Set;
 use crate::state::{Epoch, Instance, Options, UPVALUE_PINS};
 use crate::vm::api::*;
-use crate::vm::{Pins, input_at, raise};
+use crate::vm::{Pins, raise};
 
 fn decoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Decoding<'a> {
     Decoding { set, trace: &instance.trace, budget: options.budget(), required: options.required, utf8: options.utf8() }
@@ -24,10 +24,7 @@ pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
         let instance = Instance::of(l);
         let epoch = instance.epoch();
         let Some(m) = epoch.message(l, 1) else { return decode_without_type(l, instance, epoch) };
-        let input = match input_at(l, 2, top) {
-            Ok(input) => input,
-            Err(why) => bad_argument(l, if why.is_length() { 3 } else { 2 }, "decode", why),
-        };
+        let input = input_argument(l, top, "decode");
         let pins = if top == 2 {
             3
         } else {
@@ -102,9 +99,7 @@ unsafe fn decode_without_type(l: *mut lua_State, instance: &Instance, epoch: &Ep
     // SAFETY: arguments stay on the stack until the report.
     unsafe {
         let text = no_type(l, epoch, "decode");
-        if let Err(why) = input_at(l, 2, lua_gettop(l)) {
-            bad_argument(l, if why.is_length() { 3 } else { 2 }, "decode", why);
-        }
+        input_argument(l, lua_gettop(l), "decode");
         report(l, instance, &text)
     }
 }
@@ -115,10 +110,7 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         let top = lua_gettop(l);
         let instance = Instance::of(l);
         let epoch = instance.epoch();
-        let input = match input_at(l, 2, top) {
-            Ok(input) => input,
-            Err(why) => bad_argument(l, if why.is_length() { 3 } else { 2 }, "unpack", why),
-        };
+        let input = input_argument(l, top, "unpack");
         let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "unpack") };
         let count = pattern.slots.len() as u16;
         // A C function has 20 free slots; the owner and an open list or map need up to ten.

@@ -13,7 +13,7 @@ use crate::error::Text;
 use crate::schema::unknown_type;
 use crate::state::{Epoch, Instance, PIN_FUNCTIONS};
 use crate::vm::api::*;
-use crate::vm::{BadArgument, expected, pop, push_owner, raise, raw_set_str, string_at};
+use crate::vm::{BadArgument, expected, input_at, pop, push_owner, raise, raw_set_str, string_at};
 
 type Function = unsafe extern "C-unwind" fn(*mut lua_State) -> c_int;
 
@@ -68,7 +68,7 @@ unsafe fn push_instance(l: *mut lua_State) {
         let instance = push_owner(l, Instance::new);
         let owner = lua_gettop(l);
         lua_pushnil(l);
-        (*instance).renew(l, owner + 1);
+        (*instance).renew(l, owner + 1, false);
         lua_remove(l, owner + 1);
         let pins = owner + 1;
         crate::vm::pin_boxed(l, pins);
@@ -116,6 +116,18 @@ unsafe fn string_argument<'a>(l: *mut lua_State, n: c_int, function: &str) -> &'
         match string_at(l, n) {
             Some(bytes) => bytes,
             None => bad_argument(l, n, function, expected("string", l, n)),
+        }
+    }
+}
+
+/// The bytes that argument 2 gives, of a length that argument 3 may give.
+#[inline(always)]
+unsafe fn input_argument<'a>(l: *mut lua_State, top: c_int, function: &str) -> &'a [u8] {
+    // SAFETY: arguments stay on the stack.
+    unsafe {
+        match input_at(l, 2, top) {
+            Ok(input) => input,
+            Err(why) => bad_argument(l, if why.is_length() { 3 } else { 2 }, function, why),
         }
     }
 }
@@ -175,9 +187,6 @@ unsafe extern "C-unwind" fn new(l: *mut lua_State) -> c_int {
         lua_pushnil(l);
         while lua_next(l, 1) != 0 {
             let (key, value) = (module + 1, module + 2);
-            if lua_type(l, value) == LUA_TNIL {
-                continue;
-            }
             crate::vm::raw_get_str(l, module, "option");
             lua_pushvalue(l, key);
             lua_pushvalue(l, value);

@@ -74,10 +74,11 @@ fn set(options: &mut Options, name: &[u8], value: u64) {
 /// # Safety
 /// A value at `at`, the table of pins at `pins`, ten free slots.
 pub unsafe fn exchange(l: *mut lua_State, instance: &Instance, name: &[u8], at: c_int, pins: c_int) {
-    let mut options = instance.options.get();
-    let Some(setting) = setting(&options, name) else {
-        // SAFETY: no value with a destructor is in the frames below.
-        unsafe { raise(l, &Text::of(format_args!("unknown option {}", crate::error::quoted(name)))) }
+    let Some(setting) = setting(&instance.options.get(), name) else {
+        // The name is quoted on the heap, and must be gone before the raise.
+        let text = Text::of(format_args!("unknown option {}", crate::error::quoted(name)));
+        // SAFETY: no value with a destructor is in this frame or those below.
+        unsafe { raise(l, &text) }
     };
     // SAFETY: as the caller promises.
     let value = unsafe {
@@ -108,6 +109,7 @@ pub unsafe fn exchange(l: *mut lua_State, instance: &Instance, name: &[u8], at: 
     };
     match value {
         Some(value) => {
+            let mut options = instance.options.get();
             set(&mut options, name, value);
             instance.options.set(options);
         }
@@ -155,7 +157,7 @@ unsafe fn set_metatable(l: *mut lua_State, at: c_int, pins: c_int, pin: Slot) ->
 unsafe fn wrong_value(l: *mut lua_State, name: &[u8], setting: &Setting, at: c_int) -> ! {
     use std::fmt::Write;
     let mut text = Text::new();
-    let _ = write!(text, "option {}: expected ", String::from_utf8_lossy(name));
+    let _ = write!(text, "option {}: expected ", name.escape_ascii());
     let _ = match setting {
         Setting::Words(words, _) => words.iter().enumerate().try_for_each(|(i, w)| {
             let or = if i == 0 { "" } else { " or " };

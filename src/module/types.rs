@@ -36,7 +36,8 @@ unsafe fn finish_register(l: *mut lua_State, outcome: Registered) -> c_int {
                 let text = instance.last_error().unwrap_or_default();
                 raise(l, &text)
             }
-            Registered::Changed => instance.renew(l, lua_upvalueindex(2)),
+            Registered::Changed => instance.renew(l, lua_upvalueindex(2), false),
+            Registered::Known if instance.is_behind() => instance.renew(l, lua_upvalueindex(2), false),
             Registered::Known => {}
         }
         // Lists of missing imports and of replaced files will stand beside it.
@@ -52,7 +53,7 @@ pub unsafe extern "C-unwind" fn clear(l: *mut lua_State) -> c_int {
     unsafe {
         let instance = Instance::of(l);
         instance.clear();
-        instance.renew(l, lua_upvalueindex(2));
+        instance.renew(l, lua_upvalueindex(2), true);
         0
     }
 }

@@ -1,9 +1,10 @@
 //! An epoch: a set of types, how they are used in this Lua state, and the caches by which a call
 //! finds its type or pattern.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::codec::{Bindings, FIRST_FREE_PIN};
@@ -29,24 +30,27 @@ pub struct Epoch {
     pub bindings: Bindings,
     /// Types by the addresses of their names.
     types: [Cell<(usize, u32)>; CACHED],
-    /// Patterns by the addresses of their texts.
+    /// Patterns by the addresses of their texts; null where there is none.
     patterns: [Cell<(usize, *const Pattern)>; CACHED],
-    /// Pins of the owners of patterns, by text.
+    /// Those patterns once more, so that they live as long as they are found there.
+    cached: RefCell<Box<[Option<Rc<Pattern>>]>>,
+    /// Patterns by text, with the pins of their owners.
     kept: RefCell<HashMap<Box<[u8]>, Kept>>,
 }
 
 /// The pin of a pattern's owner, and the pattern.
-type Kept = (Slot, *const Pattern);
+type Kept = (Slot, Rc<Pattern>);
 
-/// Not the address of a string.
-const FREE: usize = usize::MAX;
+/// The address of no string, and of no type.
+const FREE: (usize, u32) = (usize::MAX, u32::MAX);
 
 impl Epoch {
     pub(super) fn new(set: Arc<Set>) -> Self {
         Epoch {
             bindings: Bindings::new(set, FIRST_PIN),
-            types: std::array::from_fn(|_| Cell::new((FREE, 0))),
-            patterns: std::array::from_fn(|_| Cell::new((FREE, std::ptr::null()))),
+            types: std::array::from_fn(|_| Cell::new(FREE)),
+            patterns: std::array::from_fn(|_| Cell::new((FREE.0, std::ptr::null()))),
+            cached: RefCell::new(vec![None; CACHED].into()),
             kept: RefCell::default(),
         }
     }
@@ -104,14 +108,17 @@ impl Epoch {
     /// A valid index, upvalue 2 is the epoch's table of pins, six free slots.
     #[inline(always)]
     pub unsafe fn pattern<'a>(&self, l: *mut lua_State, index: c_int, trace: &Trace) -> Result<&'a Pattern, ()> {
-        // SAFETY: the pushed owner keeps the pattern while the caller uses it.
+        // SAFETY: the pushed owner keeps the pattern while the caller uses it, and so does the cache
+        // where Lua is closing and the owner is gone.
         unsafe {
             let address = string_address(l, index);
             let entry = spread(address) % CACHED;
             let (known, pattern) = self.patterns[entry].get();
-            if known == address {
+            if known == address
+                && let Some(pattern) = pattern.as_ref()
+            {
                 lua_rawgeti(l, lua_upvalueindex(2), pattern_pin(entry) + 1);
-                return Ok(&*pattern);
+                return Ok(pattern);
             }
             self.other_pattern(l, index, address, entry, trace)
         }
@@ -127,24 +134,26 @@ impl Epoch {
         entry: usize,
         trace: &Trace,
     ) -> Result<&'a Pattern, ()> {
-        let pins = lua_upvalueindex(2);
-        // SAFETY: `kept` is borrowed only where nothing may raise.
+        // SAFETY: the pins on the stack keep this epoch, whatever a finalizer does to the instance.
+        // Nothing is borrowed where Lua is called.
         unsafe {
             let text = string_at(l, index).ok_or(())?;
-            let kept = self.kept.borrow().get(text).copied();
+            lua_pushvalue(l, lua_upvalueindex(2));
+            let pins = lua_gettop(l);
+            let kept = self.kept.borrow().get(text).map(|(pin, pattern)| (*pin, Rc::as_ptr(pattern)));
             let pattern = match kept {
                 Some((pin, pattern)) => {
                     lua_rawgeti(l, pins, pin);
                     pattern
                 }
                 None => {
-                    let owner = push_owner(l, || Cell::new(None));
-                    if !compile(&self.bindings.set, text, &*owner, trace) {
+                    let owner = &*push_owner(l, OnceCell::<Rc<Pattern>>::new);
+                    if !compile(&self.bindings.set, text, owner, trace) {
                         return Err(());
                     }
-                    let pattern = (*(*owner).as_ptr()).as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-                    self.keep(l, text, pattern);
-                    pattern
+                    let Some(pattern) = owner.get() else { return Err(()) };
+                    self.keep(l, pins, text, pattern);
+                    Rc::as_ptr(pattern)
                 }
             };
             // Text and owner: from here on the pattern is found by its address.
@@ -153,12 +162,29 @@ impl Epoch {
             lua_pushvalue(l, -1);
             lua_rawseti(l, pins, pattern_pin(entry) + 1);
             self.patterns[entry].set((address, pattern));
+            self.cache(entry, pattern);
+            lua_remove(l, pins);
             Ok(&*pattern)
         }
     }
 
+    /// Lets `pattern` live as long as it is found at `entry`.
+    ///
+    /// # Safety
+    /// `pattern` is that of a living `Rc`.
+    unsafe fn cache(&self, entry: usize, pattern: *const Pattern) {
+        // SAFETY: as the caller promises; one more owner is counted before it is made.
+        let owner = unsafe {
+            Rc::increment_strong_count(pattern);
+            Rc::from_raw(pattern)
+        };
+        if let Some(to) = self.cached.borrow_mut().get_mut(entry) {
+            *to = Some(owner);
+        }
+    }
+
     /// Keeps the pattern whose owner is on top, as long as they are not too many.
-    unsafe fn keep(&self, l: *mut lua_State, text: &[u8], pattern: *const Pattern) {
+    unsafe fn keep(&self, l: *mut lua_State, pins: c_int, text: &[u8], pattern: &Rc<Pattern>) {
         if self.kept.borrow().len() >= KEPT_PATTERNS {
             return;
         }
@@ -166,9 +192,9 @@ impl Epoch {
         // SAFETY: the owner is on top; what may raise comes before the map is touched.
         unsafe {
             lua_pushvalue(l, -1);
-            lua_rawseti(l, lua_upvalueindex(2), pin);
+            lua_rawseti(l, pins, pin);
         }
-        self.kept.borrow_mut().insert(text.into(), (pin, pattern));
+        self.kept.borrow_mut().insert(text.into(), (pin, pattern.clone()));
     }
 }
 
@@ -177,12 +203,9 @@ const fn pattern_pin(entry: usize) -> Slot {
 }
 
 /// Compiles `text` into `owner`. Calls nothing of Lua's.
-fn compile(set: &Arc<Set>, text: &[u8], owner: &Cell<Option<Pattern>>, trace: &Trace) -> bool {
+fn compile(set: &Arc<Set>, text: &[u8], owner: &OnceCell<Rc<Pattern>>, trace: &Trace) -> bool {
     match Pattern::compile(set, &String::from_utf8_lossy(text)) {
-        Ok(pattern) => {
-            owner.set(Some(pattern));
-            true
-        }
+        Ok(pattern) => owner.set(Rc::new(pattern)).is_ok(),
         Err(error) => {
             trace.detail(format_args!("{error}"));
             false

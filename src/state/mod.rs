@@ -13,12 +13,14 @@ pub use options::Options;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::codec::{PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY};
 use crate::error::{SchemaError, Text, Trace};
 use crate::schema::Registry;
 use crate::vm::api::*;
-use crate::vm::{PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, set_bytes, upvalue};
+use crate::vm::{PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, raise, set_bytes, upvalue};
 use crate::wire::Writer;
 use epoch::{FIRST_PIN, PIN_TYPES};
 
@@ -30,6 +32,8 @@ pub struct Instance {
     registry: RefCell<Registry>,
     /// The options.
     pub options: Cell<Options>,
+    /// The current epoch, as its owner has it and for quick access. The pins own it too.
+    current: RefCell<Option<Rc<Epoch>>>,
     epoch: Cell<*const Epoch>,
     /// How many functions of the program are being called by encodes under way: metamethods.
     pub nesting: Cell<u32>,
@@ -46,6 +50,13 @@ pub struct Instance {
 struct Writers {
     all: Vec<*mut Writer>,
     free: Vec<*mut Writer>,
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn gone(l: *mut lua_State) -> ! {
+    // SAFETY: the caller's frames hold no value with a destructor.
+    unsafe { raise(l, &Text::of("this instance of protobuf is closed")) }
 }
 
 /// What registering came to.
@@ -65,6 +76,7 @@ impl Instance {
         Instance {
             registry: RefCell::new(Registry::new()),
             options: Cell::new(Options::new()),
+            current: RefCell::default(),
             epoch: Cell::new(std::ptr::null()),
             nesting: Cell::new(0),
             trace: Trace::default(),
@@ -75,14 +87,19 @@ impl Instance {
         }
     }
 
-    /// The instance of the running function.
+    /// The instance of the running function. Raises if that is gone: a finalizer may call it when
+    /// the Lua state closes, or when both are collected together.
     ///
     /// # Safety
-    /// The running function is one of an instance's.
+    /// The running function is one of an instance's; no frame below holds a value with a destructor.
     #[inline(always)]
     pub unsafe fn of<'a>(l: *mut lua_State) -> &'a Instance {
         // SAFETY: upvalue 1 of all functions of an instance is its owner.
-        unsafe { upvalue(l, 1) }
+        match unsafe { upvalue(l, 1) } {
+            Some(instance) => instance,
+            // SAFETY: as the caller promises.
+            None => unsafe { gone(l) },
+        }
     }
 
     /// The current epoch, which lives as long as its table of pins.
@@ -137,7 +154,11 @@ impl Instance {
         self.protected(|| {
             let shown = String::from_utf8_lossy(path);
             let named = |e: &dyn std::fmt::Display| SchemaError(format!("{shown}: {e}"));
-            let bytes = std::fs::read(&*shown).map_err(|e| named(&e))?;
+            #[cfg(unix)]
+            let path: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(path);
+            #[cfg(not(unix))]
+            let path = &*shown;
+            let bytes = std::fs::read(path).map_err(|e| named(&e))?;
             self.registry.borrow_mut().register(&bytes).map_err(|e| named(&e))
         })
     }
@@ -170,12 +191,24 @@ impl Instance {
         text.as_deref().map(|t| Text::of(String::from_utf8_lossy(t)))
     }
 
+    fn enter(&self, epoch: &Rc<Epoch>) {
+        self.epoch.set(Rc::as_ptr(epoch));
+        // The old one may be the last of its owners, and calls nothing when it goes.
+        *self.current.borrow_mut() = Some(epoch.clone());
+    }
+
+    /// Whether types were registered that the epoch lacks: its start failed.
+    pub fn is_behind(&self) -> bool {
+        let current = self.current.borrow();
+        current.as_ref().is_none_or(|epoch| !Arc::ptr_eq(&epoch.bindings.set, self.registry.borrow().set()))
+    }
+
     /// Starts an epoch with the types that are registered by now, and gives its pins to all
-    /// functions. May raise; then the old epoch stays.
+    /// functions. May raise; then the old epoch stays. With `forget`, no type is one of before.
     ///
     /// # Safety
     /// The old table of pins is at `old`, or nil where there is none; 20 free slots.
-    pub unsafe fn renew(&self, l: *mut lua_State, old: c_int) {
+    pub unsafe fn renew(&self, l: *mut lua_State, old: c_int, forget: bool) {
         // SAFETY: all that may raise comes before the epoch changes. The set is cloned into its
         // owners by `push_owner`, which lets nothing jump over it.
         unsafe {
@@ -189,11 +222,20 @@ impl Instance {
                     lua_rawseti(l, pins, pin);
                 }
             }
+            if forget {
+                // The metatables of forgotten types stay with the tables that have them.
+                lua_createtable(l, 0, 0);
+                for pin in [PIN_INT64, PIN_UINT64, PIN_BOXED, PIN_ARRAY, PIN_MAP] {
+                    lua_rawgeti(l, pins, pin);
+                    lua_rawseti(l, -2, pin);
+                }
+                lua_rawseti(l, pins, PIN_METAS);
+            }
             set_bytes(l, pins, PIN_UNKNOWN, UNKNOWN_KEY.as_bytes());
-            push_owner(l, || self.registry.borrow().set().clone());
-            lua_rawseti(l, pins, PIN_SET);
-            let epoch = push_owner(l, || Epoch::new(self.registry.borrow().set().clone()));
+            let epoch = &*push_owner(l, || Rc::new(Epoch::new(self.registry.borrow().set().clone())));
             lua_rawseti(l, pins, PIN_EPOCH);
+            push_owner(l, || epoch.bindings.set.clone());
+            lua_rawseti(l, pins, PIN_SET);
             // Room for the caches, so that no later write to them allocates.
             for pin in PIN_TYPES..FIRST_PIN {
                 lua_pushboolean(l, 0);
@@ -201,12 +243,12 @@ impl Instance {
             }
             if first {
                 lua_settop(l, pins);
-                self.epoch.set(epoch);
+                self.enter(epoch);
                 return;
             }
             lua_rawgeti(l, pins, PIN_FUNCTIONS);
             let functions = lua_gettop(l);
-            self.epoch.set(epoch);
+            self.enter(epoch);
             for i in 1..=raw_len(l, functions) {
                 lua_rawgeti(l, functions, i as Slot);
                 lua_pushvalue(l, pins);
@@ -214,6 +256,10 @@ impl Instance {
                 pop(l, 1);
             }
             lua_settop(l, top);
+            if self.is_behind() {
+                // A finalizer registered or cleared meanwhile.
+                self.renew(l, old, forget);
+            }
         }
     }
 }

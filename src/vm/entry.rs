@@ -5,14 +5,15 @@ use std::ffi::{c_int, c_void};
 use super::api::*;
 use crate::error::Text;
 
-/// The address kept in the userdata that is upvalue `n` of the running function.
+/// What the userdata that is upvalue `n` of the running function owns; `None` if that was
+/// collected before: finalizers run in any order, and may call functions of what is gone.
 ///
 /// # Safety
-/// The running function has such an upvalue.
+/// The running function has an owner of a `T` as that upvalue.
 #[inline(always)]
-pub unsafe fn upvalue<'a, T>(l: *mut lua_State, n: c_int) -> &'a T {
-    // SAFETY: as the caller promises; the userdata keeps a pointer to a live T (see `push_owner`).
-    unsafe { &**lua_touserdata(l, lua_upvalueindex(n)).cast::<*const T>() }
+pub unsafe fn upvalue<'a, T>(l: *mut lua_State, n: c_int) -> Option<&'a T> {
+    // SAFETY: as the caller promises; the userdata keeps a pointer to a live T or null.
+    unsafe { (*lua_touserdata(l, lua_upvalueindex(n)).cast::<*const T>()).as_ref() }
 }
 
 /// Raises `text` as a string.

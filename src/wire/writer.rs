@@ -155,11 +155,6 @@ impl Writer {
             *last &= 0x7f;
         }
     }
-
-    /// Takes back what was written last, until `len` bytes are left.
-    pub fn truncate(&mut self, len: usize) {
-        self.start = self.buffer.len().saturating_sub(len).max(self.start);
-    }
 }
 
 #[cfg(test)]
@@ -173,8 +168,6 @@ mod tests {
         w.varint(5);
         w.bytes(b"hello ");
         assert_eq!(w.written(), b"hello \x05world");
-        w.truncate(6);
-        assert_eq!(w.written(), b"\x05world");
         w.clear();
         assert!(w.is_empty());
     }

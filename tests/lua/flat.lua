@@ -186,3 +186,7 @@ h.test("the defaults of an instance's options hold", function()
   h.eq(numbers.unpack("every3.All s_int64 s_string", h.bytes "20 05 72 01 ff"), "5")
   h.eq(select(2, numbers.unpack("every3.All s_int64 s_string", h.bytes "20 05 72 01 ff")), "\255")
 end)
+
+h.test("an absent group packs as nothing", function()
+  h.eq(h.hex(pb.pack("every2.All ogroup o_int32", nil, 1)), "1801")
+end)

@@ -121,3 +121,72 @@ h.test("many instances", function()
     h.eq(all[i].decode("every3.All", h.bytes "18 05").s_int32, 5)
   end
 end)
+
+-- An object whose finalizer calls f with it.
+local function finalized(object, f)
+  if newproxy then
+    local proxy = newproxy(true)
+    getmetatable(proxy).__gc = function()
+      f(object)
+    end
+    object.proxy = proxy
+    return object
+  end
+  return setmetatable(object, { __gc = f })
+end
+
+h.test("a finalizer may call functions of an instance that is collected with it", function()
+  local calls, fine = 0, 0
+  for _ = 1, 50 do
+    local box = {}
+    box.own = h.protobuf.new()
+    box.own.register(h.set "addressbook")
+    box.own.unpack("tutorial.Person id", "\16\1")
+    box.t = box.own.decode("tutorial.Person", "\10\0\16\1")
+    box.object = finalized({ box = box }, function(self)
+      calls = calls + 1
+      local own = self.box.own
+      for _, f in ipairs {
+        function() return own.decode("tutorial.Person", "\10\0\16\1") end,
+        function() return own.encode("tutorial.Person", { name = "", id = 1 }) end,
+        function() return own.unpack("tutorial.Person id", "\16\1") end,
+        function() return own.unpack("tutorial.Person id name", "\16\1") end,
+        function() return own.register(h.set "login") end,
+        function() return own.clear() end,
+        function() return self.box.t.phone end,
+      } do
+        local ok, message = pcall(f)
+        if ok then
+          fine = fine + 1
+        else
+          assert(tostring(message):find("closed", 1, true), message)
+        end
+      end
+    end)
+  end
+  collectgarbage()
+  collectgarbage()
+  assert(calls > 0, "no finalizer ran")
+end)
+
+h.test("clear forgets what the metatables of types hold, too", function()
+  local own = h.protobuf.new()
+  local set = h.set "addressbook"
+  local function round()
+    own.register(set)
+    own.decode("tutorial.Person", "\10\0\16\1")
+    own.clear()
+  end
+  for _ = 1, 20 do
+    round()
+  end
+  collectgarbage()
+  collectgarbage()
+  local before = collectgarbage("count")
+  for _ = 1, 60 do
+    round()
+  end
+  collectgarbage()
+  collectgarbage()
+  assert(collectgarbage("count") - before < 200, collectgarbage("count") - before)
+end)

@@ -61,7 +61,7 @@ pub(super) fn next<const FLAT: bool>(
                 } else {
                     lua_settop(l, begin + 1);
                 }
-                if lua_next(l, map.at) == 0 {
+                if !next_key(src, map.at)? {
                     src.top = begin;
                     return Ok(None);
                 }
@@ -89,6 +89,41 @@ pub(super) fn next<const FLAT: bool>(
                 Ok(Some((there(top + 1), there(top + 2))))
             }
         }
+    }
+}
+
+/// `lua_next`: replaces the key on top by the next one and its value. A function of the program
+/// may have taken that key out of the table meanwhile, which must not raise here.
+unsafe fn next_key<const FLAT: bool>(src: &StackSource<FLAT>, table: c_int) -> Result<bool> {
+    let l = src.l;
+    // SAFETY: the source made room.
+    unsafe {
+        if !src.called {
+            return Ok(lua_next(l, table) != 0);
+        }
+        lua_pushcclosure(l, protected_next, 0);
+        lua_insert(l, -2);
+        lua_pushvalue(l, table);
+        lua_insert(l, -2);
+        if lua_pcall(l, 2, 2, 0) != 0 {
+            return Err(src.fail(format_args!("table changed while it was encoded")));
+        }
+        if lua_type(l, -2) == LUA_TNIL {
+            pop(l, 2);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
+unsafe extern "C-unwind" fn protected_next(l: *mut lua_State) -> c_int {
+    // SAFETY: called by `next_key` with a table and a key.
+    unsafe {
+        if lua_next(l, 1) == 0 {
+            lua_pushnil(l);
+            lua_pushnil(l);
+        }
+        2
     }
 }
 

@@ -58,7 +58,8 @@ impl<const FLAT: bool> StackSource<'_, FLAT> {
     ///
     /// # Safety
     /// As for `lua_pcall`.
-    unsafe fn call(&self, arguments: c_int, results: c_int) -> c_int {
+    unsafe fn call(&mut self, arguments: c_int, results: c_int) -> c_int {
+        self.called = true;
         self.nesting.set(self.nesting.get() + 1);
         // SAFETY: as the caller promises. It always returns, so the count is right.
         let status = unsafe { lua_pcall(self.l, arguments, results, 0) };

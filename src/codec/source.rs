@@ -46,6 +46,8 @@ pub struct StackSource<'a, const FLAT: bool> {
     pub top: c_int,
     /// How many functions of the program are being called by encodes under way.
     pub nesting: &'a Cell<u32>,
+    /// Functions of the program were called, which may have changed any table.
+    pub called: bool,
     /// The element that was fetched last, and its type: fetching tells it on some Luas.
     pub known: (c_int, c_int),
     /// Up to where there is room, as far as it was asked for.

@@ -246,3 +246,31 @@ h.test("encodes within encodes share the depth", function()
   own.option("depth", 100)
   h.eq((pcall(own.encode, "every3.Inner", { inner = {} })), true)
 end)
+
+h.test("a map that is changed while it is encoded is an error, and costs no memory", function()
+  local function attempt()
+    local map = {}
+    for i = 1, 8 do
+      map["k" .. i] = setmetatable({}, { __pairs = function()
+        for key in pairs(map) do
+          map[key] = nil
+        end
+        for i = 1, 100 do
+          map[i] = {}
+        end
+        collectgarbage()
+        return next, { a = 1 }
+      end })
+    end
+    return pcall(pb.encode, "every3.All", { v_inner = map })
+  end
+  local refused
+  for _ = 1, 20 do
+    local ok, message = attempt()
+    if not ok then
+      refused = message
+    end
+  end
+  assert(refused == nil or refused:find("v_inner", 1, true), refused)
+  h.eq(h.hex(pb.encode("every3.All", { s_int32 = 1 })), "1801")
+end)

@@ -7,12 +7,13 @@
 use std::ffi::c_int;
 
 use super::bindings::{PIN_ARRAY, PIN_MAP};
-use super::defaults::{is_wide, push_default};
+use super::defaults::push_default;
 use super::rules::Rules;
+use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Pattern};
+use crate::vm::Pins;
 use crate::vm::api::*;
-use crate::vm::{Pins, push_decimal, push_int, push_key, push_uint};
 
 /// Pushes the values of a pattern.
 pub struct FlatSink<'a> {
@@ -36,17 +37,12 @@ impl FlatSink<'_> {
     #[inline(always)]
     fn push(&self, f: &FieldPlan, value: Value) {
         // SAFETY: there is room, see `l`.
-        unsafe {
-            match value {
-                Value::Int(v) if self.rules.int64_string && is_wide(f.op) => push_decimal(self.l, v as u64, true),
-                Value::Uint(v) if self.rules.int64_string => push_decimal(self.l, v, false),
-                Value::Int(v) => push_int(self.l, v, self.pins),
-                Value::Uint(v) => push_uint(self.l, v, self.pins),
-                Value::Number(v) => lua_pushnumber(self.l, v),
-                Value::Bool(v) => lua_pushboolean(self.l, c_int::from(v)),
-                Value::Enum(v) => lua_pushinteger(self.l, v as Int),
-            }
-        }
+        unsafe { self.values().push(f, value) };
+    }
+
+    #[inline(always)]
+    fn values(&self) -> Values {
+        Values { l: self.l, pins: self.pins, rules: self.rules }
     }
 
     /// Pushes defaults until the value of `slot` is the next.
@@ -104,13 +100,8 @@ impl FlatSink<'_> {
             Op::Map => (self.rules.map_metatable, PIN_MAP),
             _ => (self.rules.array_metatable, PIN_ARRAY),
         };
-        if wanted {
-            // SAFETY: a new table is on top; there is room, see `l`.
-            unsafe {
-                lua_rawgeti(self.l, self.pins.table, pin);
-                lua_setmetatable(self.l, -2);
-            }
-        }
+        // SAFETY: a new table is on top; there is room, see `l`.
+        unsafe { self.values().set_metatable(wanted, pin) };
     }
 
     /// Pushes `{bytes, length}`; `before` is the index of such a table whose bytes come first, or 0.
@@ -264,13 +255,7 @@ impl Sink for FlatSink<'_> {
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {
         // SAFETY: there is room, see `l`.
-        unsafe {
-            match value {
-                Value::Int(v) if is_wide(field.op) && !self.rules.int64_string => push_key(self.l, v as u64, true),
-                Value::Uint(v) if !self.rules.int64_string => push_key(self.l, v, false),
-                other => self.push(field, other),
-            }
-        }
+        unsafe { self.values().push_key(field, value) };
     }
 
     fn map_key_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {

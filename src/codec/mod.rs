@@ -16,6 +16,7 @@ mod shape;
 mod show;
 mod source;
 mod table_sink;
+mod values;
 mod walks;
 mod worklist;
 

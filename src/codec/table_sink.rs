@@ -7,12 +7,13 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
-use super::defaults::{fill, is_wide, push_decoded};
+use super::defaults::{fill, push_decoded};
 use super::rules::{Defaults, Rules};
+use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{FieldPlan, MessagePlan};
 use crate::vm::api::*;
-use crate::vm::{Pins, pop, push_decimal, push_int, push_key, push_uint, string_at};
+use crate::vm::{Pins, pop, string_at};
 
 /// Slots that one level takes: its key and table, a list and its key, an element's key and value,
 /// and what setting them up needs.
@@ -54,16 +55,15 @@ impl<'a> TableSink<'a> {
         // SAFETY: `open` made room.
         unsafe {
             match value {
-                Value::Int(v) if self.rules.int64_string && is_wide(f.op) => push_decimal(self.l, v as u64, true),
-                Value::Uint(v) if self.rules.int64_string => push_decimal(self.l, v, false),
-                Value::Int(v) => push_int(self.l, v, self.pins),
-                Value::Uint(v) => push_uint(self.l, v, self.pins),
-                Value::Number(v) => lua_pushnumber(self.l, v),
-                Value::Bool(v) => lua_pushboolean(self.l, c_int::from(v)),
-                Value::Enum(v) if self.rules.enum_number => lua_pushinteger(self.l, v as Int),
-                Value::Enum(v) => self.bindings.push_enum(self.l, self.pins, f.sub, v),
+                Value::Enum(v) if !self.rules.enum_number => self.bindings.push_enum(self.l, self.pins, f.sub, v),
+                other => self.values().push(f, other),
             }
         }
+    }
+
+    #[inline(always)]
+    fn values(&self) -> Values {
+        Values { l: self.l, pins: self.pins, rules: self.rules }
     }
 
     #[inline(always)]
@@ -87,17 +87,6 @@ impl<'a> TableSink<'a> {
         unsafe {
             lua_pushvalue(self.l, -1);
             lua_rawget(self.l, -3);
-        }
-    }
-
-    #[inline(always)]
-    fn set_metatable(&self, wanted: bool, pin: Slot) {
-        if wanted {
-            // SAFETY: a new table is on top; `open` made room.
-            unsafe {
-                lua_rawgeti(self.l, self.pins.table, pin);
-                lua_setmetatable(self.l, -2);
-            }
         }
     }
 
@@ -246,7 +235,8 @@ impl<'a> Sink for TableSink<'a> {
         self.key_of(frame, field);
         // SAFETY: `open` made room. The kernel has charged the budget for `n` elements.
         unsafe { lua_createtable(self.l, c_int::try_from(n).unwrap_or(c_int::MAX), 0) };
-        self.set_metatable(self.rules.array_metatable, PIN_ARRAY);
+        // SAFETY: the new list is on top.
+        unsafe { self.values().set_metatable(self.rules.array_metatable, PIN_ARRAY) };
     }
 
     #[cold]
@@ -290,7 +280,8 @@ impl<'a> Sink for TableSink<'a> {
         self.key_of(frame, field);
         // SAFETY: `open` made room. The kernel has charged the budget for `n` entries.
         unsafe { lua_createtable(self.l, 0, c_int::try_from(n).unwrap_or(c_int::MAX)) };
-        self.set_metatable(self.rules.map_metatable, PIN_MAP);
+        // SAFETY: the new map is on top.
+        unsafe { self.values().set_metatable(self.rules.map_metatable, PIN_MAP) };
     }
 
     #[inline(always)]
@@ -305,13 +296,7 @@ impl<'a> Sink for TableSink<'a> {
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {
         // SAFETY: `open` made room.
-        unsafe {
-            match value {
-                Value::Int(v) if is_wide(field.op) && !self.rules.int64_string => push_key(self.l, v as u64, true),
-                Value::Uint(v) if !self.rules.int64_string => push_key(self.l, v, false),
-                other => self.push(field, other),
-            }
-        }
+        unsafe { self.values().push_key(field, value) };
     }
 
     fn map_key_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {

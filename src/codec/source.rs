@@ -100,8 +100,10 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
     /// Makes room for `n` values above the top.
     #[inline(always)]
     fn reserve(&mut self, n: c_int) -> bool {
-        // What was asked for stays: but LuaJIT may take it back when it collects.
-        if !cfg!(feature = "luajit") && self.top + n <= self.room {
+        // PUC Lua keeps room that a function asked for until it returns. LuaJIT may take it back
+        // when it collects, but there every push grows the stack as needed (`incr_top` in its
+        // lj_state.h).
+        if self.top + n <= self.room {
             return true;
         }
         self.room = self.top + n;

@@ -1,4 +1,4 @@
-//! Encoding: Lua values to the answers of a [`Source`], for the table form and the flat form.
+//! Context: Lua values to the answers of a [`Source`], for the table form and the flat form.
 //!
 //! An open message keeps its keys and values on the stack, above `begin`: `key value key value
 //! ...`, and everything that its fields need stands above them. The values of the flat form are
@@ -16,7 +16,7 @@ use super::show::{Shown, title};
 use super::walks::is_untouched;
 use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
-use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, nearest};
+use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, did_you_mean};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, Pins, is_empty, pop, string_address, string_at, to_bytes, to_int, to_uint};
 
@@ -188,12 +188,8 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
             let shown = unsafe { Shown::at(self.l, key) };
             return Err(self.fail(format_args!("unknown field [{shown}]")));
         };
-        let name = quoted(name);
-        let hint = text.as_deref().and_then(|t| nearest(t, m.names.iter().map(|n| &**n)));
-        Err(match hint {
-            Some(hint) => self.fail(format_args!("unknown field {name} (did you mean \"{hint}\"?)")),
-            None => self.fail(format_args!("unknown field {name}")),
-        })
+        let hint = text.map_or_else(String::new, |t| did_you_mean(&t, m.names.iter().map(|n| &**n)));
+        Err(self.fail(format_args!("unknown field {}{hint}", quoted(name))))
     }
 
     /// Notes all set fields of the table at `table`, which are too many to keep them on the stack.

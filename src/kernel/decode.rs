@@ -1,32 +1,17 @@
 //! The decoder: the bytes of a message to the events of a [`Sink`].
 
-use super::budget::Budget;
+use super::context::Context;
 use super::lists::{elements, packed};
 use super::missing;
 use super::read::{ToField, read};
 use super::sink::Sink;
-use crate::error::{DecodeError, Index, Kind, Trace};
-use crate::schema::{FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set};
+use crate::error::{DecodeError, Index, Kind};
+use crate::schema::{FieldPlan, Flags, MessagePlan, OneofPlan, Op};
 use crate::wire::{Reader, WireType, tag};
 
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
-/// What the levels of one decoding share.
-#[derive(Clone, Copy)]
-pub struct Decoding<'a> {
-    /// The types.
-    pub set: &'a Set,
-    /// Where the path of an error is told.
-    pub trace: &'a Trace,
-    /// What may still be used.
-    pub budget: Budget,
-    /// Whether required fields are checked.
-    pub required: bool,
-    /// [`Flags::UTF8`] where strings are checked, else none.
-    pub utf8: Flags,
-}
-
-impl Decoding<'_> {
+impl Context<'_> {
     /// Whether the enum of `f` has `number`.
     #[inline(always)]
     pub(super) fn knows(&self, f: &FieldPlan, number: i32) -> bool {
@@ -48,7 +33,7 @@ impl Decoding<'_> {
 /// Malformed bytes, invalid UTF-8, missing required fields, and an exceeded budget. The
 /// trace holds the path then.
 #[inline(always)]
-pub fn decode<S: Sink>(bytes: &[u8], m: &MessagePlan, sink: &mut S, cx: &mut Decoding) -> Result<()> {
+pub fn decode<S: Sink>(bytes: &[u8], m: &MessagePlan, sink: &mut S, cx: &mut Context) -> Result<()> {
     const { assert!(!std::mem::needs_drop::<S>() && !std::mem::needs_drop::<DecodeError>()) }
     let mut r = Reader::new(bytes);
     at(r, cx.budget.charge(bytes.len() as u64))?;
@@ -59,7 +44,7 @@ pub fn decode<S: Sink>(bytes: &[u8], m: &MessagePlan, sink: &mut S, cx: &mut Dec
 
 /// Ends a message that no later part can complete any more.
 #[inline(always)]
-pub(super) fn check(complete: bool, parts: &[&[u8]], m: &MessagePlan, cx: &Decoding) -> Result<()> {
+pub(super) fn check(complete: bool, parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<()> {
     if complete || !cx.required { Ok(()) } else { missing::check(parts, m, cx) }
 }
 
@@ -68,7 +53,7 @@ pub(super) fn check(complete: bool, parts: &[&[u8]], m: &MessagePlan, cx: &Decod
 pub(super) fn down<S: Sink>(
     r: Reader,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
     open: impl FnOnce(&mut S) -> Option<S::Frame>,
 ) -> Result<Option<S::Frame>> {
     match cx.budget.enter() {
@@ -79,7 +64,7 @@ pub(super) fn down<S: Sink>(
 
 /// The contents of the group of `f`, whose start tag is read, and the reader behind its end.
 #[inline(never)]
-fn group_contents<'a>(mut r: Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Result<(&'a [u8], Reader<'a>)> {
+fn group_contents<'a>(mut r: Reader<'a>, f: &FieldPlan, cx: &Context) -> Result<(&'a [u8], Reader<'a>)> {
     let start = r.rest();
     r.skip(f.element_tag(), cx.budget.depth)?;
     // The end tag has as many bytes as its canonical form unless it is overlong; find its start.
@@ -97,7 +82,7 @@ fn group_contents<'a>(mut r: Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Result
 
 /// The bytes of a message or group of `f`, whose tag is read.
 #[inline(always)]
-pub(super) fn message_bytes<'a>(r: &mut Reader<'a>, f: &FieldPlan, cx: &Decoding) -> Result<&'a [u8]> {
+pub(super) fn message_bytes<'a>(r: &mut Reader<'a>, f: &FieldPlan, cx: &Context) -> Result<&'a [u8]> {
     if f.op != Op::Group {
         return r.bytes();
     }
@@ -156,7 +141,7 @@ pub(super) fn body<S: Sink>(
     merging: bool,
     end_tag: u32,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<bool> {
     let mut r = *reader;
     let mut seen = 0u64;
@@ -220,7 +205,7 @@ fn finish<S: Sink>(
     count: u32,
     side: &Side,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<()> {
     let count = count.min(m.fields.len() as u32);
     at(r, cx.budget.message(count))?;
@@ -241,7 +226,7 @@ fn other<'a, S: Sink>(
     merging: bool,
     side: &mut Side<'a>,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<Place<'a>> {
     let Place { r: start, seen } = place;
     let mut r = start;
@@ -283,7 +268,7 @@ fn other<'a, S: Sink>(
 
 /// Whether the value at `r` is one that a closed enum lacks.
 #[inline(always)]
-pub(super) fn is_stray(mut r: Reader, f: &FieldPlan, cx: &Decoding) -> bool {
+pub(super) fn is_stray(mut r: Reader, f: &FieldPlan, cx: &Context) -> bool {
     f.flags.has(Flags::CLOSED) && r.varint().is_ok_and(|number| !cx.knows(f, number as i32))
 }
 
@@ -301,7 +286,7 @@ fn singular<S: Sink>(
     frame: S::Frame,
     again: bool,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<bool> {
     if !S::TABLES {
         let raw = message_bytes(r, f, cx)?;
@@ -325,7 +310,7 @@ fn part<S: Sink>(
     frame: S::Frame,
     again: bool,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<bool> {
     let raw = if f.op == Op::Group { None } else { Some(r.bytes()?) };
     let opened = down(*r, sink, cx, |sink| {
@@ -353,7 +338,7 @@ pub(super) fn contents<S: Sink>(
     frame: S::Frame,
     merging: bool,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<bool> {
     match raw {
         Some(raw) => body(&mut Reader::new(raw), plan, frame, merging, 0, sink, cx),
@@ -376,7 +361,7 @@ pub(super) fn unknown<'a, S: Sink>(
     frame: S::Frame,
     side: &mut Side<'a>,
     sink: &mut S,
-    cx: &Decoding,
+    cx: &Context,
 ) -> Result<Reader<'a>> {
     let mut r = start;
     r.tag()?;

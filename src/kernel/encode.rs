@@ -1,37 +1,24 @@
 //! The encoder: the values of a [`Source`] to the bytes of a message, in canonical form:
 //! fields in the order of their numbers, written from the last to the first.
 
-use super::budget::Budget;
+use super::context::Context;
 use super::source::{Fields, Nested, Result, Source};
-use crate::error::{DecodeError, EncodeError, Index, Kind, Trace};
-use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Set};
+use crate::error::{DecodeError, EncodeError, Index, Kind};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
 use crate::wire::{Failure, Reader, WireType, Writer, is_utf8, tag, zigzag32, zigzag64};
 
-/// What the levels of one encoding share.
-#[derive(Clone, Copy)]
-pub struct Encoding<'a> {
-    /// The types.
-    pub set: &'a Set,
-    /// Where errors are told.
-    pub trace: &'a Trace,
-    /// What may still be used; memory is not counted.
-    pub budget: Budget,
-    /// Whether required fields are checked.
-    pub required: bool,
-    /// [`Flags::UTF8`] where strings are checked, else none.
-    pub utf8: Flags,
-}
-
-impl Encoding<'_> {
+impl Context<'_> {
+    /// The error that `text` tells.
     #[cold]
     fn fail(&self, text: std::fmt::Arguments) -> EncodeError {
         self.trace.detail(text);
         EncodeError::Traced
     }
 
+    /// Notes that `error` arose in `f` of `m`, if it is one.
     #[cold]
     #[inline(never)]
-    fn within(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
+    fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
         if error != EncodeError::Absent {
             self.trace.step(m.name_of(f), index);
         }
@@ -43,7 +30,7 @@ impl Encoding<'_> {
 ///
 /// # Errors
 /// Values that do not fit the type; the trace holds the path and the text then.
-pub fn encode<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Encoding) -> Result<()> {
+pub fn encode<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Context) -> Result<()> {
     const { assert!(!std::mem::needs_drop::<S>() && !std::mem::needs_drop::<EncodeError>()) }
     body(src, at, m, w, cx)?;
     room(w, cx)
@@ -51,7 +38,7 @@ pub fn encode<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer
 
 /// Fails when the writer has: nothing more needs to be encoded then.
 #[inline(always)]
-fn room(w: &Writer, cx: &Encoding) -> Result<()> {
+fn room(w: &Writer, cx: &Context) -> Result<()> {
     match w.failure() {
         None => Ok(()),
         Some(Failure::TooLarge) => Err(cx.fail(format_args!("message larger than 2 GiB"))),
@@ -59,7 +46,7 @@ fn room(w: &Writer, cx: &Encoding) -> Result<()> {
     }
 }
 
-fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Encoding) -> Result<()> {
+fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Context) -> Result<()> {
     let mut fields = Fields::new();
     let frame = src.open(at, m, &mut fields)?;
     if (cx.required && (fields.seen & m.required != m.required || m.required_unmarked)) || !m.oneofs.is_empty() {
@@ -82,7 +69,7 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
             (f, src.slot(frame, slot))
         };
         let written = if f.flags.has(Flags::PLAIN) {
-            plain(src, at, f, w, cx).map_err(|e| cx.within(m, f, Index::None, e))
+            plain(src, at, f, w, cx).map_err(|e| cx.around(m, f, Index::None, e))
         } else {
             other(src, at, m, f, w, cx)
         };
@@ -99,7 +86,7 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
 
 /// A singular scalar, with its tag.
 #[inline(always)]
-fn plain<S: Source>(src: &mut S, at: S::At, f: &FieldPlan, w: &mut Writer, cx: &Encoding) -> Result<()> {
+fn plain<S: Source>(src: &mut S, at: S::At, f: &FieldPlan, w: &mut Writer, cx: &Context) -> Result<()> {
     if payload(src, at, f, f.flags.has(Flags::PRESENCE), w, cx)? {
         w.varint(u64::from(f.tag));
     }
@@ -114,7 +101,7 @@ fn other<S: Source>(
     m: &MessagePlan,
     f: &FieldPlan,
     w: &mut Writer,
-    cx: &mut Encoding,
+    cx: &mut Context,
 ) -> Result<()> {
     match (f.op, f.repeated()) {
         (Op::Map, _) => return map(src, at, m, f, w, cx),
@@ -126,12 +113,12 @@ fn other<S: Source>(
         },
         (_, false) => plain(src, at, f, w, cx),
     }
-    .map_err(|e| cx.within(m, f, Index::None, e))
+    .map_err(|e| cx.around(m, f, Index::None, e))
 }
 
 /// Required fields are there, and at most one member of each oneof.
 #[inline(never)]
-fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fields, cx: &Encoding) -> Result<()> {
+fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fields, cx: &Context) -> Result<()> {
     let mut has = |f: &FieldPlan| {
         if f.mask != 0 {
             return fields.seen & f.mask != 0;
@@ -154,7 +141,7 @@ fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fie
         let missing = m.fields.iter().find(|f| f.flags.has(Flags::REQUIRED) && !has(f));
         if let Some(f) = missing {
             cx.trace.detail(format_args!("{}", Kind::Required));
-            return Err(cx.within(m, f, Index::None, EncodeError::Traced));
+            return Err(cx.around(m, f, Index::None, EncodeError::Traced));
         }
     }
     Ok(())
@@ -172,7 +159,7 @@ fn payload<S: Source>(
     f: &FieldPlan,
     always: bool,
     w: &mut Writer,
-    cx: &Encoding,
+    cx: &Context,
 ) -> Result<bool> {
     let bits = match f.op {
         Op::Int32 => i64::from(signed(src, at, f)?) as u64,
@@ -253,16 +240,16 @@ fn scalars<S: Source>(
     m: &MessagePlan,
     f: &FieldPlan,
     w: &mut Writer,
-    cx: &Encoding,
+    cx: &Context,
 ) -> Result<()> {
     let packed = f.flags.has(Flags::PACKED);
     let before = w.len();
-    let (list, count) = src.list(at).map_err(|e| cx.within(m, f, Index::None, e))?;
+    let (list, count) = src.list(at).map_err(|e| cx.around(m, f, Index::None, e))?;
     let mut i = count;
     while i > 0 {
         let at = src.element(list, i);
         if let Err(e) = payload(src, at, f, true, w, cx) {
-            return Err(cx.within(m, f, Index::At(i), e));
+            return Err(cx.around(m, f, Index::At(i), e));
         }
         if !packed {
             w.varint(u64::from(f.tag));
@@ -284,15 +271,15 @@ fn messages<S: Source>(
     m: &MessagePlan,
     f: &FieldPlan,
     w: &mut Writer,
-    cx: &mut Encoding,
+    cx: &mut Context,
 ) -> Result<()> {
     let Some(plan) = cx.set.message(f.sub) else { return Ok(()) };
-    let (list, count) = src.list(at).map_err(|e| cx.within(m, f, Index::None, e))?;
+    let (list, count) = src.list(at).map_err(|e| cx.around(m, f, Index::None, e))?;
     let mut i = count;
     while i > 0 {
         let at = src.element(list, i);
         if let Err(e) = message(src, at, f, plan, false, w, cx) {
-            return Err(cx.within(m, f, Index::At(i), e));
+            return Err(cx.around(m, f, Index::At(i), e));
         }
         i = i.wrapping_sub(1);
     }
@@ -308,7 +295,7 @@ fn message<S: Source>(
     plan: &MessagePlan,
     singular: bool,
     w: &mut Writer,
-    cx: &mut Encoding,
+    cx: &mut Context,
 ) -> Result<()> {
     let group = f.op == Op::Group;
     let nested = src.message(at, f, plan, singular)?;
@@ -343,16 +330,16 @@ fn map<S: Source>(
     m: &MessagePlan,
     f: &FieldPlan,
     w: &mut Writer,
-    cx: &mut Encoding,
+    cx: &mut Context,
 ) -> Result<()> {
     let Some(entry) = cx.set.message(f.sub) else { return Ok(()) };
     let [key, value] = &*entry.fields else { return Ok(()) };
-    let map = src.map(at, entry).map_err(|e| cx.within(m, f, Index::None, e))?;
+    let map = src.map(at, entry).map_err(|e| cx.around(m, f, Index::None, e))?;
     loop {
         let (k, v) = match src.next_entry(map) {
             Ok(Some(entry)) => entry,
             Ok(None) => return Ok(()),
-            Err(e) => return Err(cx.within(m, f, Index::None, e)),
+            Err(e) => return Err(cx.around(m, f, Index::None, e)),
         };
         let before = w.len();
         if let Err(e) = map_value(src, v, entry, value, w, cx) {
@@ -363,7 +350,7 @@ fn map<S: Source>(
             return Err(e);
         }
         if let Err(e) = map_key(src, k, entry, key, w, cx) {
-            return Err(cx.within(m, f, Index::None, e));
+            return Err(cx.around(m, f, Index::None, e));
         }
         w.varint(w.len().wrapping_sub(before) as u64);
         w.varint(u64::from(f.tag));
@@ -376,7 +363,7 @@ fn map_value<S: Source>(
     entry: &MessagePlan,
     f: &FieldPlan,
     w: &mut Writer,
-    cx: &mut Encoding,
+    cx: &mut Context,
 ) -> Result<()> {
     match (at, f.op) {
         (Some(at), Op::Message) => {
@@ -401,7 +388,7 @@ fn map_key<S: Source>(
     entry: &MessagePlan,
     f: &FieldPlan,
     w: &mut Writer,
-    cx: &Encoding,
+    cx: &Context,
 ) -> Result<()> {
     match at {
         None => {
@@ -441,7 +428,7 @@ fn unknown<S: Source>(
     frame: S::Frame,
     m: &MessagePlan,
     w: &mut Writer,
-    cx: &Encoding,
+    cx: &Context,
     declared: bool,
 ) -> Result<()> {
     let raw = src.unknown(frame)?;
@@ -464,7 +451,7 @@ fn unknown<S: Source>(
 fn each_unknown(
     raw: &[u8],
     m: &MessagePlan,
-    cx: &Encoding,
+    cx: &Context,
     declared: bool,
     mut take: impl FnMut(&[u8]),
 ) -> std::result::Result<(), DecodeError> {

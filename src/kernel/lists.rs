@@ -1,6 +1,7 @@
-//! Decoding lists and maps, whose elements mostly follow each other.
+//! Context lists and maps, whose elements mostly follow each other.
 
-use super::decode::{Decoding, Result, Side, at, check, contents, down, flush, is_stray, message_bytes, unknown};
+use super::context::Context;
+use super::decode::{Result, Side, at, check, contents, down, flush, is_stray, message_bytes, unknown};
 use super::map::entry;
 use super::read::{ToElement, read};
 use super::sink::Sink;
@@ -19,7 +20,7 @@ pub(super) fn packed<'a, S: Sink>(
     again: bool,
     side: &mut Side<'a>,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<bool> {
     let mut list = match r.bytes() {
         Ok(bytes) => Reader::new(bytes),
@@ -61,7 +62,7 @@ pub(super) fn elements<'a, S: Sink>(
     again: bool,
     side: &mut Side<'a>,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<bool> {
     let n = if f.op.wire_type() == WireType::Len { r.count_run(tag) } else { 0 };
     let map = f.op == Op::Map;
@@ -115,7 +116,7 @@ pub(super) fn elements<'a, S: Sink>(
 
 /// A scalar as element `i` of a list that is not packed.
 #[inline(always)]
-fn scalar_element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Decoding) -> Result<()> {
+fn scalar_element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Context) -> Result<()> {
     let before = r.rest().len();
     read(r, f, cx, ToElement { sink, field: f, index: i })?;
     let charged = match f.op {
@@ -138,7 +139,7 @@ fn open_list<S: Sink>(f: &FieldPlan, frame: S::Frame, n: usize, again: bool, sin
 
 /// A message as element `i` of a list.
 #[inline(always)]
-fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Decoding) -> Result<()> {
+fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Context) -> Result<()> {
     if !S::TABLES {
         let raw = message_bytes(r, f, cx)?;
         at(*r, cx.budget.string(raw.len()))?;

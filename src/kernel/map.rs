@@ -1,6 +1,7 @@
 //! One entry of a map: a message with the key as field 1 and the value as field 2 ("Maps").
 
-use super::decode::{Decoding, Result, at, body, down, is_stray};
+use super::context::Context;
+use super::decode::{Result, at, body, down, is_stray};
 use super::read::{Put, ToEntry, ToKey, read};
 use super::sink::{Sink, Value};
 use crate::error::{DecodeError, Index, Kind, Trace};
@@ -16,7 +17,7 @@ pub(super) fn entry<S: Sink>(
     m: &MessagePlan,
     f: &FieldPlan,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<Option<bool>> {
     let raw = match r.bytes() {
         Ok(raw) => raw,
@@ -30,7 +31,7 @@ fn entry_in<S: Sink>(
     m: &MessagePlan,
     f: &FieldPlan,
     sink: &mut S,
-    cx: &mut Decoding,
+    cx: &mut Context,
 ) -> Result<Option<bool>> {
     let r = Reader::new(raw);
     let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };
@@ -71,7 +72,7 @@ pub(super) struct Found<'a> {
     values: usize,
 }
 
-pub(super) fn find<'a>(raw: &'a [u8], key: &FieldPlan, value: &FieldPlan, cx: &Decoding) -> Result<Found<'a>> {
+pub(super) fn find<'a>(raw: &'a [u8], key: &FieldPlan, value: &FieldPlan, cx: &Context) -> Result<Found<'a>> {
     let mut r = Reader::new(raw);
     let mut found = Found { key: None, value: None, values: 0 };
     while !r.is_empty() {
@@ -102,7 +103,7 @@ fn put_default<P: Put>(default: Option<&Default>, put: P) -> Result<()> {
 
 /// The message value of an entry, merged where it comes in several parts. Answers whether it is
 /// surely complete: of several parts, none proves it.
-fn message<S: Sink>(raw: &[u8], value: &FieldPlan, found: &Found, sink: &mut S, cx: &mut Decoding) -> Result<bool> {
+fn message<S: Sink>(raw: &[u8], value: &FieldPlan, found: &Found, sink: &mut S, cx: &mut Context) -> Result<bool> {
     let r = Reader::new(raw);
     let first = match found.value {
         Some(mut r) => r.bytes()?,
@@ -161,7 +162,7 @@ pub(super) fn within_entry(
     key: &FieldPlan,
     at: Option<Reader>,
     error: DecodeError,
-    cx: &Decoding,
+    cx: &Context,
 ) -> DecodeError {
     key_at(key, at, cx).step(m.name_of(f), cx.trace);
     error
@@ -190,7 +191,7 @@ impl Key<'_> {
 }
 
 /// The key at `at`, or its default.
-pub(super) fn key_at<'a>(key: &FieldPlan, at: Option<Reader<'a>>, cx: &Decoding) -> Key<'a> {
+pub(super) fn key_at<'a>(key: &FieldPlan, at: Option<Reader<'a>>, cx: &Context) -> Key<'a> {
     struct Take<'k>(&'k mut Option<Value>);
     impl Put for Take<'_> {
         fn value(self, value: Value) {

@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 
-use super::decode::{Decoding, Result, is_stray, message_bytes};
+use super::context::Context;
+use super::decode::{Result, is_stray, message_bytes};
 use super::map::{Key, each_part, find, key_at};
 use crate::error::{DecodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
@@ -17,7 +18,7 @@ use crate::wire::{Reader, WireType};
 /// [`Kind::Required`], with the path in the trace.
 #[cold]
 #[inline(never)]
-pub(super) fn check(parts: &[&[u8]], m: &MessagePlan, cx: &Decoding) -> Result<()> {
+pub(super) fn check(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<()> {
     let end = parts.last().map_or(0, |p| p.as_ptr_range().end as usize);
     if whole(parts, m, cx)? { Ok(()) } else { Err(DecodeError { kind: Kind::Required, at: end }) }
 }
@@ -30,7 +31,7 @@ struct Met<'a> {
     entries: HashMap<Key<'a>, Vec<&'a [u8]>>,
 }
 
-fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Decoding) -> Result<bool> {
+fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<bool> {
     let mut met = vec![Met::default(); m.fields.len()];
     for part in parts {
         scan(part, m, &mut met, cx)?;
@@ -65,11 +66,11 @@ fn is_singular_message(f: &FieldPlan) -> bool {
 }
 
 /// The value's field of map `f`, if it holds messages.
-fn value_of<'a>(f: &FieldPlan, cx: &Decoding<'a>) -> Option<&'a FieldPlan> {
+fn value_of<'a>(f: &FieldPlan, cx: &Context<'a>) -> Option<&'a FieldPlan> {
     cx.set.message(f.sub)?.fields.get(1).filter(|v| v.op == Op::Message)
 }
 
-fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Decoding) -> Result<()> {
+fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Context) -> Result<()> {
     let mut r = Reader::new(part);
     while !r.is_empty() {
         let tag = r.tag()?;

@@ -13,6 +13,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod budget;
+mod context;
 mod decode;
 mod encode;
 mod lists;
@@ -26,7 +27,8 @@ mod source;
 mod tests;
 
 pub use budget::Budget;
-pub use decode::{Decoding, decode};
-pub use encode::{Encoding, encode};
+pub use context::Context;
+pub use decode::decode;
+pub use encode::encode;
 pub use sink::{Sink, Value};
 pub use source::{Fields, Nested, Source};

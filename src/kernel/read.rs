@@ -1,6 +1,7 @@
 //! Reading one scalar, for whoever puts it somewhere.
 
-use super::decode::{Decoding, Result};
+use super::context::Context;
+use super::decode::Result;
 use super::sink::{Sink, Value};
 use crate::error::Kind;
 use crate::schema::{FieldPlan, Op};
@@ -77,7 +78,7 @@ impl<S: Sink> Put for ToEntry<'_, S> {
 /// Reads one value of `f` and puts it. Numbers too long for their type lose their upper bits
 /// ("Updating A Message Type").
 #[inline(always)]
-pub(super) fn read<P: Put>(r: &mut Reader, f: &FieldPlan, cx: &Decoding, put: P) -> Result<()> {
+pub(super) fn read<P: Put>(r: &mut Reader, f: &FieldPlan, cx: &Context, put: P) -> Result<()> {
     match f.op {
         Op::Int32 => put.value(Value::Int(i64::from(r.varint()? as i32))),
         Op::Int64 => put.value(Value::Int(r.varint()? as i64)),

@@ -6,15 +6,10 @@ use std::fmt::Write;
 use super::{input_argument, no_pattern, no_type};
 use crate::codec::{FlatSink, TableSink};
 use crate::error::{DecodeError, Text};
-use crate::kernel::{self, Decoding};
-use crate::schema::Set;
-use crate::state::{Epoch, Instance, Options, UPVALUE_PINS};
+use crate::kernel::{self};
+use crate::state::{Epoch, Instance, UPVALUE_PINS};
 use crate::vm::api::*;
 use crate::vm::{Pins, raise};
-
-fn decoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Decoding<'a> {
-    Decoding { set, trace: &instance.trace, budget: options.budget(), required: options.required, utf8: options.utf8() }
-}
 
 pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
     // SAFETY: the pins on the stack keep the epoch, the arguments the input. No value with a
@@ -43,7 +38,7 @@ pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
             unknown: &instance.unknown,
             unknown_len: start,
         };
-        let mut cx = decoding(instance, epoch.set(), &options);
+        let mut cx = options.context(epoch.set(), &instance.trace);
         let result = kernel::decode(input, m, &mut sink, &mut cx);
         if instance.unknown.borrow().len() != start {
             release_unknown(instance, start);
@@ -121,7 +116,7 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         let base = top.max(2) + 2;
         let mut sink =
             FlatSink { l, pins: UPVALUE_PINS, pattern, rules: options.rules, base, next: 0, in_place: false };
-        let mut cx = decoding(instance, &pattern.set, &options);
+        let mut cx = options.context(&pattern.set, &instance.trace);
         cx.required = false;
         if let Err(error) = kernel::decode(input, &pattern.plan, &mut sink, &mut cx) {
             raise(l, &told(instance, &pattern.plan.name, input, error));

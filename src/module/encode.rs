@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use super::{no_pattern, no_type};
 use crate::codec::StackSource;
 use crate::error::{EncodeError, Text};
-use crate::kernel::{self, Encoding};
-use crate::schema::Set;
+use crate::kernel::{self, Context};
+use crate::schema::{MessagePlan, Set};
 use crate::state::{Instance, Options, UPVALUE_PINS};
 use crate::vm::api::*;
 use crate::vm::{Pins, raise};
@@ -28,7 +28,6 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
         lua_pushvalue(l, lua_upvalueindex(2));
         let pins = arguments + 1;
         let options = instance.options.get();
-        let writer = instance.take_writer();
         let mut source = StackSource::<false> {
             l,
             pins: Pins { table: pins },
@@ -44,23 +43,36 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
             base: 0,
             values: 0,
         };
-        let mut cx = encoding(instance, epoch.set(), &options);
-        let result = kernel::encode(&mut source, 2, m, &mut *writer, &mut cx);
-        if let Err(error) = result {
-            encode_failed(l, instance, writer, &m.name, error);
+        write(instance, &mut source, m, encoding(instance, epoch.set(), &options))
+    }
+}
+
+/// Encodes the message `m` of `source` into a writer of the instance. Raises if that fails.
+#[inline(always)]
+unsafe fn write<const FLAT: bool>(
+    instance: &Instance,
+    source: &mut StackSource<FLAT>,
+    m: &MessagePlan,
+    mut cx: Context,
+) -> *mut Writer {
+    // SAFETY: the writer is this call's alone; no frame holds a value with a destructor.
+    unsafe {
+        let writer = instance.take_writer();
+        if let Err(error) = kernel::encode(source, 2, m, &mut *writer, &mut cx) {
+            encode_failed(source.l, instance, writer, &m.name, error);
         }
         writer
     }
 }
 
-fn encoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Encoding<'a> {
-    let mut budget = options.budget();
+fn encoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Context<'a> {
+    let mut cx = options.context(set, &instance.trace);
     let nesting = instance.nesting.get();
     if nesting > 0 {
         // Encodes within encodes share the C stack: they get ever less of it.
-        budget.depth = if nesting < MOST_NESTED { budget.depth / (nesting + 1) } else { 0 };
+        cx.budget.depth = if nesting < MOST_NESTED { cx.budget.depth / (nesting + 1) } else { 0 };
     }
-    Encoding { set, trace: &instance.trace, budget, required: options.required, utf8: options.utf8() }
+    cx
 }
 
 #[cold]
@@ -160,7 +172,6 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
             fill_values(l, &pattern.plan.name, values, names);
         }
         let options = instance.options.get();
-        let writer = instance.take_writer();
         let mut source = StackSource::<true> {
             l,
             pins: UPVALUE_PINS,
@@ -178,10 +189,7 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         };
         let mut cx = encoding(instance, &pattern.set, &options);
         cx.required = false;
-        let result = kernel::encode(&mut source, 2, &pattern.plan, &mut *writer, &mut cx);
-        if let Err(error) = result {
-            encode_failed(l, instance, writer, &pattern.plan.name, error);
-        }
+        let writer = write(instance, &mut source, &pattern.plan, cx);
         push_bytes(l, (*writer).written());
         instance.give_writer(writer);
         1

@@ -6,7 +6,7 @@ const LONGEST: usize = 64;
 const MOST_CANDIDATES: usize = 10_000;
 
 /// The one of `candidates` that is so close to `name` that it was probably meant, case aside.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters may be wrong, counting swapped neighbours as one.
     let mut best = (name.len() / 3).clamp(1, 4) + 1;
     let mut found = None;
@@ -70,7 +70,7 @@ pub(super) fn quoted(name: &str) -> String {
 }
 
 /// ` (did you mean "name"?)`, or nothing.
-pub(super) fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(name, candidates).map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"))
 }
 

@@ -21,7 +21,7 @@ mod registry;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use hint::nearest;
+pub use hint::did_you_mean;
 pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
 pub use registry::Registry;

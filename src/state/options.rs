@@ -1,8 +1,9 @@
 //! The options of an instance.
 
 use crate::codec::Rules;
-use crate::kernel::Budget;
-use crate::schema::Flags;
+use crate::error::Trace;
+use crate::kernel::{Budget, Context};
+use crate::schema::{Flags, Set};
 
 /// The options that an instance starts with and those that it has.
 #[derive(Clone, Copy)]
@@ -28,14 +29,16 @@ impl Options {
         Options { rules: Rules::new(), required: true, utf8: true, depth: 100, max_bytes: 512 << 20 }
     }
 
-    /// The strings to be checked.
-    pub fn utf8(&self) -> Flags {
-        if self.utf8 { Flags::UTF8 } else { Flags(0) }
-    }
-
-    /// What one call may use.
-    pub fn budget(&self) -> Budget {
-        Budget { depth: self.depth, bytes: self.max_bytes }
+    /// How one call decodes or encodes the types of `set`, telling errors to `trace`.
+    #[inline(always)]
+    pub fn context<'a>(&self, set: &'a Set, trace: &'a Trace) -> Context<'a> {
+        Context {
+            set,
+            trace,
+            budget: Budget { depth: self.depth, bytes: self.max_bytes },
+            required: self.required,
+            utf8: if self.utf8 { Flags::UTF8 } else { Flags(0) },
+        }
     }
 }
 

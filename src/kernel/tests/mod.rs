@@ -17,7 +17,7 @@ mod unknown;
 use std::sync::Arc;
 
 use super::probe::{Events, TraceSink};
-use super::{Budget, Decoding, decode};
+use super::{Budget, Context, decode};
 use crate::error::{Text, Trace};
 use crate::schema::tests::registry;
 use crate::schema::{Flags, MessagePlan, Pattern, Set};
@@ -77,7 +77,7 @@ impl Call<'_> {
     fn run<const TABLES: bool>(&self, input: &[u8]) -> String {
         let trace = Trace::default();
         let mut cx =
-            Decoding { set: self.set, trace: &trace, budget: self.budget, required: self.required, utf8: self.utf8 };
+            Context { set: self.set, trace: &trace, budget: self.budget, required: self.required, utf8: self.utf8 };
         let mut events = Events::default();
         let result = decode(input, self.plan, &mut TraceSink::<TABLES>(&mut events), &mut cx);
         match result {

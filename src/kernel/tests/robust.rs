@@ -3,7 +3,7 @@
 use super::{ENOUGH, TraceSink};
 use crate::error::Trace;
 use crate::kernel::probe::{Events, NullSink};
-use crate::kernel::{Decoding, Sink, decode};
+use crate::kernel::{Context, Sink, decode};
 use crate::schema::{Flags, MessagePlan, Pattern, Registry, Set};
 
 /// Random numbers, the same each time.
@@ -31,7 +31,7 @@ fn every() -> Registry {
 
 fn decodes<S: Sink>(input: &[u8], plan: &MessagePlan, set: &Set, sink: &mut S) -> bool {
     let trace = Trace::default();
-    let mut cx = Decoding { set, trace: &trace, budget: ENOUGH, required: true, utf8: Flags::UTF8 };
+    let mut cx = Context { set, trace: &trace, budget: ENOUGH, required: true, utf8: Flags::UTF8 };
     match decode(input, plan, sink, &mut cx) {
         Ok(()) => true,
         Err(error) => {

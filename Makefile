@@ -1,10 +1,16 @@
 # The modules that Lua programs load, and shortcuts for what CI runs. LUA is the Lua to build for: 5.1 to 5.5, or jit.
 #   make module LUA=jit     builds target/lua/jit/protobuf.so
-#   make suite LUA=jit      runs the Lua tests against it in that interpreter
+#   make install LUA=jit    puts it, and parser.lua, where that Lua looks; PREFIX is /usr/local unless told otherwise
+#   make uninstall LUA=jit  takes them away again
+#   make suite LUA=jit      runs the Lua tests against the module in that interpreter
 LUA ?= 5.4
 PROFILE ?= release
+PREFIX ?= /usr/local
+CARGO ?= cargo
+STRIP ?= strip
 
-# For each Lua: the cargo feature, and the interpreter that the tests call.
+# For each Lua: the cargo feature, the interpreter that the tests call (5.5 is in few systems yet: the host program has
+# it), the version in the folders where it looks, and how the module calls it.
 FEATURE_5.1 = lua51
 FEATURE_5.2 = lua52
 FEATURE_5.3 = lua53
@@ -15,34 +21,71 @@ INTERPRETER_5.1 = lua5.1
 INTERPRETER_5.2 = lua5.2
 INTERPRETER_5.3 = lua5.3
 INTERPRETER_5.4 = lua5.4
-INTERPRETER_5.5 = lua5.5
+INTERPRETER_5.5 = $(HOST)
 INTERPRETER_jit = luajit
+FOLDER = $(if $(filter jit,$(LUA)),5.1,$(LUA))
+NAME = $(if $(filter jit,$(LUA)),LuaJIT,Lua $(LUA))
 
 FEATURE = $(FEATURE_$(LUA))
-INTERPRETER = $(INTERPRETER_$(LUA))
+INTERPRETER ?= $(INTERPRETER_$(LUA))
 ifeq ($(FEATURE),)
 $(error LUA=$(LUA) is none of 5.1 5.2 5.3 5.4 5.5 jit)
 endif
 
-CARGO ?= cargo
 EMBEDDED = --no-default-features --features vendored,$(FEATURE)
-BUILT = target/module-$(LUA)/$(PROFILE)/libprotobuf_lua
+# Every Lua has a target folder of its own, so that building for one does not rebuild for another. A single build of all
+# of them in a row is quicker with one folder, since they share their dependencies.
+TARGET_DIR ?= target/module-$(LUA)
+BUILT = $(TARGET_DIR)/$(PROFILE)/libprotobuf_lua
 MODULE = target/lua/$(LUA)/protobuf.so
+HOST = target/lua/$(LUA)/protobuf-lua
 
-.PHONY: all module suite test bench check clean
+CPATH = $(DESTDIR)$(PREFIX)/lib/lua/$(FOLDER)
+LPATH = $(DESTDIR)$(PREFIX)/share/lua/$(FOLDER)
+# What tells the files that belong to this build from others of the same name, such as pbc's.
+MODULE_MARK = this build of protobuf is for $(NAME),
+PARSER_MARK = protobuf.register_proto
+
+.PHONY: all module host install uninstall suite test bench check clean
 
 all: module
 
-# Every Lua has a target folder of its own, so that building for one does not rebuild for another.
 # `install` makes a new file: a program that has the old one loaded keeps it.
 module:
 	$(CARGO) rustc --profile $(PROFILE) --lib --crate-type cdylib \
-		--no-default-features --features module,$(FEATURE) --target-dir target/module-$(LUA)
+		--no-default-features --features module,$(FEATURE) --target-dir $(TARGET_DIR)
 	mkdir -p $(dir $(MODULE))
 	install -m 755 $$(ls $(BUILT).so $(BUILT).dylib 2>/dev/null) $(MODULE)
 
-suite: module
-	LUA_CPATH="target/lua/$(LUA)/?.so" $(INTERPRETER) tests/lua/run.lua
+# The host program with this Lua embedded, for where there is no interpreter.
+host:
+	$(CARGO) build $(EMBEDDED)
+	mkdir -p $(dir $(HOST))
+	install -m 755 target/debug/protobuf-lua $(HOST)
+
+# Fails if a file stands in the way that is not the one to replace or remove.
+own = @if [ -e '$(1)' ] && ! grep -aqF '$(2)' '$(1)'; then \
+	echo '$(1) is not this library for $(NAME): remove it yourself, or choose another PREFIX' >&2; exit 1; fi
+
+# Built before, if there is no cargo for the user who installs: `make module && sudo make install`.
+install: $(if $(shell command -v $(CARGO)),module)
+	@[ -e $(MODULE) ] || { echo 'build it first: make module LUA=$(LUA)' >&2; exit 1; }
+	$(call own,$(CPATH)/protobuf.so,$(MODULE_MARK))
+	$(call own,$(LPATH)/parser.lua,$(PARSER_MARK))
+	mkdir -p '$(CPATH)' '$(LPATH)'
+	install -m 755 $(MODULE) '$(CPATH)/protobuf.so.new'
+	$(STRIP) -S '$(CPATH)/protobuf.so.new'
+	mv -f '$(CPATH)/protobuf.so.new' '$(CPATH)/protobuf.so'
+	install -m 644 lua/parser.lua '$(LPATH)/parser.lua'
+
+uninstall:
+	$(call own,$(CPATH)/protobuf.so,$(MODULE_MARK))
+	$(call own,$(LPATH)/parser.lua,$(PARSER_MARK))
+	rm -f '$(CPATH)/protobuf.so' '$(LPATH)/parser.lua'
+
+# The host has the library built in; the module is what is tested.
+suite: module $(if $(filter $(HOST),$(INTERPRETER)),host)
+	LUA_CPATH="target/lua/$(LUA)/?.so" $(INTERPRETER) -e 'package.preload.protobuf = nil' tests/lua/run.lua
 
 test:
 	$(CARGO) test $(EMBEDDED)

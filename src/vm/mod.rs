@@ -6,6 +6,8 @@
 
 pub mod api;
 mod entry;
+#[cfg(all(feature = "module", target_os = "linux"))]
+mod imports;
 mod input;
 mod intern;
 mod number;

@@ -7,18 +7,27 @@ use super::number::{PIN_BOXED, PIN_INT64, PIN_UINT64};
 use super::stack::{raw_get_str, raw_set_str, string_at};
 use crate::error::Text;
 
-/// The Lua that this build is for, as its `_VERSION` says.
-const VERSION: &str = if cfg!(any(feature = "lua51", feature = "luajit")) {
-    "Lua 5.1"
-} else if cfg!(feature = "lua52") {
-    "Lua 5.2"
-} else if cfg!(feature = "lua53") {
-    "Lua 5.3"
-} else if cfg!(feature = "lua54") {
-    "Lua 5.4"
-} else {
-    "Lua 5.5"
-};
+macro_rules! build_for {
+    ($lua:literal) => {
+        /// The Lua that this build is for.
+        const WANTED: &str = $lua;
+        /// Says so. In one piece, since installing looks for it in the file.
+        const PURPOSE: &str = concat!("this build of protobuf is for ", $lua, ", but runs in ");
+    };
+}
+
+#[cfg(feature = "lua51")]
+build_for!("Lua 5.1");
+#[cfg(feature = "lua52")]
+build_for!("Lua 5.2");
+#[cfg(feature = "lua53")]
+build_for!("Lua 5.3");
+#[cfg(feature = "lua54")]
+build_for!("Lua 5.4");
+#[cfg(feature = "lua55")]
+build_for!("Lua 5.5");
+#[cfg(feature = "luajit")]
+build_for!("LuaJIT");
 
 /// The pins of boxed numbers, which are nil where there are none.
 pub const BOXED_PINS: [Slot; 3] = [PIN_INT64, PIN_UINT64, PIN_BOXED];
@@ -31,24 +40,28 @@ pub const BOXED_PINS: [Slot; 3] = [PIN_INT64, PIN_UINT64, PIN_BOXED];
 /// # Safety
 /// Five free slots.
 pub unsafe fn check_version(l: *mut lua_State) -> Result<(), Box<Text>> {
+    // Nothing that another Lua may lack is called before this.
+    #[cfg(all(feature = "module", target_os = "linux"))]
+    told(super::imports::provider())?;
     // SAFETY: as the caller promises.
     unsafe {
         let top = lua_gettop(l);
         mlua::ffi::lua_getglobal(l, c"_VERSION".as_ptr());
         mlua::ffi::lua_getglobal(l, c"jit".as_ptr());
-        let found = string_at(l, top + 1).unwrap_or_default();
         let jit = lua_type(l, top + 2) == LUA_TTABLE;
-        let same = found == VERSION.as_bytes() && (jit == cfg!(feature = "luajit"));
-        let result = if same {
-            Ok(())
-        } else {
-            let wanted = if cfg!(feature = "luajit") { "LuaJIT" } else { VERSION };
-            let found = if jit { "LuaJIT".into() } else { String::from_utf8_lossy(found) };
-            Err(Box::new(Text::of(format_args!("this build of protobuf is for {wanted}, but runs in {found}"))))
-        };
+        let version = string_at(l, top + 1).unwrap_or_default();
+        let result = told(&if jit { "LuaJIT".into() } else { String::from_utf8_lossy(version) });
         lua_settop(l, top);
         result
     }
+}
+
+/// Whether `found` is the Lua that this build is for.
+fn told(found: &str) -> Result<(), Box<Text>> {
+    if found == WANTED {
+        return Ok(());
+    }
+    Err(Box::new(Text::of(format_args!("{PURPOSE}{found}"))))
 }
 
 /// Pins what makes and tells boxed numbers, if this Lua has them.

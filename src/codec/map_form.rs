@@ -35,7 +35,7 @@ pub(super) fn open<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, ent
             return Ok(List { at, begin, count: n as u64, form: Form::Entries });
         }
         if src.rules.sort_map {
-            let count = sort_keys(l, at, entry.fields.first().map(|key| key.op));
+            let count = sort_keys(l, at, entry.fields.first().map(|key| key.op), src.pins);
             lua_pushinteger(l, count as Int + 1);
             src.top = begin + 2;
             return Ok(List { at, begin, count, form: Form::Sorted });
@@ -205,19 +205,19 @@ enum Key<'a> {
 }
 
 impl Key<'_> {
-    unsafe fn at<'a>(l: *mut lua_State, index: c_int, op: Option<Op>) -> Key<'a> {
-        // SAFETY: the type is checked, so no number is converted and nothing is called; the
-        // string stays in its table.
+    unsafe fn at<'a>(l: *mut lua_State, index: c_int, op: Option<Op>, pins: Pins) -> Key<'a> {
+        // SAFETY: the type is checked, so no number is converted; the string stays in its table.
+        // A boxed number is told by a protected call.
         unsafe {
             let kind = lua_type(l, index);
             match (op, kind) {
                 (Some(Op::Bool), LUA_TBOOLEAN) => Key::Bool(lua_toboolean(l, index) != 0),
                 (Some(Op::String), LUA_TSTRING) => Key::String(string_at(l, index).unwrap_or_default()),
-                (Some(Op::Uint64 | Op::Fixed64), LUA_TNUMBER | LUA_TSTRING) => {
-                    to_uint(l, index, kind, Pins { table: index }).map_or(Key::Wrong, Key::Uint)
+                (Some(Op::Uint64 | Op::Fixed64), LUA_TNUMBER | LUA_TSTRING | LUA_TCDATA) => {
+                    to_uint(l, index, kind, pins).map_or(Key::Wrong, Key::Uint)
                 }
-                (Some(op), LUA_TNUMBER | LUA_TSTRING) if op != Op::Bool && op != Op::String => {
-                    to_int(l, index, kind, Pins { table: index }).map_or(Key::Wrong, Key::Int)
+                (Some(op), LUA_TNUMBER | LUA_TSTRING | LUA_TCDATA) if op != Op::Bool && op != Op::String => {
+                    to_int(l, index, kind, pins).map_or(Key::Wrong, Key::Int)
                 }
                 _ => Key::Wrong,
             }
@@ -226,7 +226,7 @@ impl Key<'_> {
 }
 
 /// Pushes a list of the keys of the table at `at`, sorted; answers how many.
-unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>) -> u64 {
+unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>, pins: Pins) -> u64 {
     // SAFETY: the source made room. All tables are made before the vectors, which no raising
     // call can then jump over: reading and writing slots that exist raises nothing.
     unsafe {
@@ -250,20 +250,20 @@ unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>) -> u64 {
             lua_pushvalue(l, -1);
             lua_rawseti(l, found, i);
         }
-        permute(l, found, sorted, count, op);
+        permute(l, found, sorted, count, op, pins);
         lua_settop(l, sorted);
         count as u64
     }
 }
 
 #[inline(never)]
-unsafe fn permute(l: *mut lua_State, found: c_int, sorted: c_int, count: Slot, op: Option<Op>) {
+unsafe fn permute(l: *mut lua_State, found: c_int, sorted: c_int, count: Slot, op: Option<Op>, pins: Pins) {
     // SAFETY: see `sort_keys`.
     unsafe {
         let mut keys: Vec<(Key, Slot)> = Vec::with_capacity(count as usize);
         for i in 1..=count {
             lua_rawgeti(l, found, i);
-            keys.push((Key::at(l, -1, op), i));
+            keys.push((Key::at(l, -1, op, pins), i));
             pop(l, 1);
         }
         keys.sort();

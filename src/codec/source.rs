@@ -18,7 +18,7 @@ use crate::error::{EncodeError, Index, Trace, quoted};
 use crate::kernel::{Fields, Nested, Source};
 use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, did_you_mean};
 use crate::vm::api::*;
-use crate::vm::{NotWhole, Pins, is_empty, pop, string_address, string_at, to_bytes, to_int, to_uint};
+use crate::vm::{NotWhole, Pins, is_empty, pop, string_address, string_at, to_bytes, to_float, to_int, to_uint};
 
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
@@ -401,7 +401,7 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     #[inline(always)]
     fn number(&mut self, at: c_int, field: &FieldPlan) -> Result<f64> {
         // SAFETY: `at` is on the stack.
-        match unsafe { to_number(self.l, at) } {
+        match unsafe { to_float(self.l, at, self.type_at(at)) } {
             Some(n) => Ok(n),
             None => Err(self.wrong(at, title(field.op))),
         }

@@ -193,6 +193,32 @@ unsafe fn large(l: *mut lua_State, index: c_int) -> Result<u64, NotWhole> {
     }
 }
 
+/// The number at `index` as a float, or what a string there holds. `kind` is the type of the value.
+///
+/// Lua's own conversion of strings is not asked: it depends on the version (`inf`, `-0`, long hex numbers) and on the locale.
+///
+/// # Safety
+/// A valid index. Raises nothing.
+#[inline(always)]
+pub unsafe fn to_float(l: *mut lua_State, index: c_int, kind: c_int) -> Option<f64> {
+    // SAFETY: as the caller promises.
+    unsafe { if kind == LUA_TNUMBER { to_number(l, index) } else { float_in(string_at(l, index)?) } }
+}
+
+/// A number in a string: decimal, or a whole one with `0x`; white space may stand around it.
+#[cold]
+#[inline(never)]
+fn float_in(text: &[u8]) -> Option<f64> {
+    let text = text.trim_ascii();
+    if text.iter().all(|c| matches!(c, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E')) {
+        return std::str::from_utf8(text).ok()?.parse().ok();
+    }
+    match parse(text).ok()? {
+        Whole::Signed(v) => Some(v as f64),
+        Whole::Unsigned(v) => Some(v as f64),
+    }
+}
+
 enum Whole {
     Signed(i64),
     Unsigned(u64),
@@ -267,6 +293,29 @@ mod tests {
         assert_eq!(parsed("18446744073709551615"), Ok(u64::MAX.into()));
         assert_eq!(parsed("-9223372036854775808"), Ok(i64::MIN.into()));
         assert_eq!(parsed("0xFFFFFFFFFFFFFFFF"), Ok(u64::MAX.into()));
+    }
+
+    #[test]
+    fn strings_that_hold_floats() {
+        let cases = [
+            ("1.5", 1.5),
+            (" -2.5e1\n", -25.0),
+            (".5", 0.5),
+            ("+5.", 5.0),
+            ("1e400", f64::INFINITY),
+            ("0x1F", 31.0),
+            ("-0xf", -15.0),
+        ];
+        for (text, value) in cases {
+            assert_eq!(float_in(text.as_bytes()), Some(value), "{text}");
+        }
+        assert_eq!(float_in(b"0xffffffffffffffff"), Some(18_446_744_073_709_551_616.0));
+        assert!(float_in(b"-0").is_some_and(|n| n == 0.0 && n.is_sign_negative()));
+        for text in [
+            "", " ", ".", "e", "1e", "1 2", "1,5", "inf", "-inf", "nan", "infinity", "1\0", "0x", "0x1p4", "--1", "1_0",
+        ] {
+            assert_eq!(float_in(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

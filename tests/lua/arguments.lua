@@ -4,7 +4,8 @@ local h = ...
 local pb = h.instance()
 local raises = h.raises
 
-local odd = { true, {}, print, coroutine.create(print), io.stdout }
+local thread = coroutine.create(function() end)
+local odd = { true, {}, print, thread, io.stdout }
 
 h.test("a type must be a string", function()
   for _, value in ipairs(odd) do

@@ -172,6 +172,57 @@ h.test("what is callable is called, what is not is refused", function()
   h.eq(pb.encode("every3.All", { s_int32 = 5 }, nil), h.bytes "18 05")
 end)
 
+h.test("a table that is called gets itself first, and may yield", function()
+  local sink = setmetatable({}, { __call = function(self, pointer, length, more)
+    self.length = length
+    return coroutine.yield(type(pointer)), more
+  end })
+  local co = coroutine.wrap(function()
+    return pb.encode("every3.All", { s_int32 = 5 }, sink, "more")
+  end)
+  h.eq(co(), "userdata")
+  h.eq({ co "resumed" }, { "resumed", "more" })
+  h.eq(sink.length, 2)
+end)
+
+-- 5.1 has no pcall that can be yielded across.
+if _VERSION ~= "Lua 5.1" or h.jit then
+  h.test("it may yield within pcall", function()
+    local thrown = {}
+    local co = coroutine.wrap(function()
+      return pcall(pb.encode, "every3.All", { s_int32 = 5 }, function(pointer, length, how)
+        local answer = coroutine.yield(length)
+        if how == "fail" then
+          error(thrown)
+        end
+        return answer, pb.decode("every3.All", pointer, length).s_int32
+      end, coroutine.yield "ready")
+    end)
+    h.eq({ co(), co "give" }, { "ready", 2 })
+    h.eq({ co "answer" }, { true, "answer", 5 })
+    co = coroutine.wrap(function()
+      local fine, message = pcall(pb.encode, "every3.All", { s_int32 = 5 }, function()
+        coroutine.yield "yielded"
+        error(thrown)
+      end)
+      return fine, rawequal(message, thrown)
+    end)
+    h.eq(co(), "yielded")
+    h.eq({ co() }, { false, true })
+  end)
+end
+
+if coroutine.close then
+  h.test("a coroutine that is closed while it runs does no harm", function()
+    local co = coroutine.create(function()
+      return pb.encode("every3.All", { s_int32 = 5 }, coroutine.yield)
+    end)
+    h.eq(select("#", coroutine.resume(co)), 3)
+    h.eq(coroutine.close(co), true)
+    h.encodes(pb, "every3.All", { s_int32 = 6 }, "18 06")
+  end)
+end
+
 h.test("functions of C do as well", function()
   h.eq(pb.encode("every3.All", { s_int32 = 5 }, type), "userdata")
 end)

@@ -20,6 +20,7 @@ h.test("numbers are taken", function()
   encodes(pb, "every3.All", { s_color = 2.0 }, "80 01 02")
   encodes(pb, "every3.All", { r_color = { 1, "RED", 2 } }, "c0 03 01 c0 03 00 c0 03 02")
   encodes(pb, "every3.All", { s_color = 0 }, "")
+  encodes(pb, "every3.All", { o_color = -1 / h.inf }, "a0 02 00")
   encodes(pb, "every3.All", { s_color = "RED" }, "")
 end)
 
@@ -74,7 +75,7 @@ h.test("a closed enum's unknown number takes its whole map entry along", functio
 end)
 
 h.test("what is no value is refused", function()
-  for _, name in ipairs { "PURPLE", "", "red", "every3.RED", "Color" } do
+  for _, name in ipairs { "PURPLE", "", "red", "every3.RED", "Color", "2" } do
     raises("every3.All.s_color: ", pb.encode, "every3.All", { s_color = name })
     raises("every2.All.o_color: ", pb.encode, "every2.All", { o_color = name })
   end

@@ -1,6 +1,14 @@
 -- What the test files share: tests, comparisons, bytes from hex, and what differs between the Luas.
 -- Written in the Lua that 5.1 to 5.5 and LuaJIT have in common.
 
+-- With PROTOBUF_TEST_FFI=no, LuaJIT runs the suite as one that was built without ffi.
+if os.getenv "PROTOBUF_TEST_FFI" == "no" then
+  package.loaded.ffi = nil
+  package.preload.ffi = function()
+    error("ffi is hidden from this test run", 0)
+  end
+end
+
 local protobuf = require "protobuf"
 
 local harness = { protobuf = protobuf, passed = 0, failed = 0, subject = "", filter = nil, descriptors = "descriptors" }

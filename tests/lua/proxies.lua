@@ -62,6 +62,32 @@ h.test("lists through __len alone", function()
   encodes(pb, "every3.All", { r_int32 = two }, "d8 02 07 d8 02 08")
 end)
 
+h.test("metamethods may be tables that are called, and __index a chain of tables", function()
+  local function called(f)
+    return setmetatable({}, { __call = function(_, ...)
+      return f(...)
+    end })
+  end
+  local function two()
+    return 2.0
+  end
+  encodes(pb, "every3.All", setmetatable({}, { __pairs = called(function()
+    return called(next), { s_int32 = 5 }
+  end) }), "18 05")
+  local chain = setmetatable({ 7 }, { __index = setmetatable({}, { __index = { 0, 8 } }) })
+  encodes(pb, "every3.All", { r_int32 = setmetatable({}, { __index = chain, __len = called(two) }) }, "d8 02 07 d8 02 08")
+  encodes(pb, "every3.All", { r_int32 = setmetatable({}, { __index = chain }) }, "d8 02 07 d8 02 08")
+end)
+
+h.test("what gives no iterator is refused", function()
+  for _, iterator in ipairs { 5, "next", {}, false } do
+    raises("attempt to call", pb.encode, "every3.All", setmetatable({}, { __pairs = function()
+      return iterator
+    end }))
+  end
+  raises("attempt to call", pb.encode, "every3.All", setmetatable({}, { __pairs = true }))
+end)
+
 h.test("the order of __pairs does not matter to a message", function()
   local keys = { "s_string", "s_int32", "s_double" }
   local values = { s_double = 1, s_int32 = 5, s_string = "a" }

@@ -32,6 +32,7 @@ local function everything()
   h.eq(type(pb.lasterror()), "string")
   h.eq(pb.option("depth"), 100)
   h.eq(pb.register(h.set "every3"), true)
+  h.eq(pb.register_file(h.descriptors .. "/every3.pb"), true)
   h.refuses("every3.All.s_int32", pb.decode("every3.All", h.bytes "18"))
   h.raises("every3.All.s_int32", pb.encode, "every3.All", { s_string = ("x"):rep(1000), s_int32 = "x" })
   h.raises("every3.All.s_int32", pb.unpack, "every3.All s_int32", h.bytes "18")
@@ -229,40 +230,134 @@ h.test("deep inside coroutines", function()
   h.eq(level(50), "bottom")
 end)
 
-h.test("from debug hooks", function()
-  local calls, failure = 0, nil
-  local function hook()
-    calls = calls + 1
-    local fine, message = pcall(everything)
-    failure = failure or not fine and message
+-- Work that runs Lua functions within encode; not compiled by LuaJIT, which runs no hooks in compiled code.
+local function work_with_proxies()
+  local total = 0
+  for i = 1, 200 do
+    local got = pb.encode("every3.All", {
+      s_int32 = i,
+      r_string = setmetatable({}, {
+        __index = function(_, n)
+          return n <= 3 and "element " .. n or nil
+        end,
+      }),
+    })
+    local all = pb.decode("every3.All", got)
+    h.eq(all.r_string, { "element 1", "element 2", "element 3" })
+    total = total + all.s_int32
   end
-  local function work()
-    local total = 0
-    for i = 1, 200 do
-      local got = pb.encode("every3.All", {
-        s_int32 = i,
-        r_string = setmetatable({}, {
-          __index = function(_, n)
-            return n <= 3 and "element " .. n or nil
-          end,
-        }),
-      })
-      local all = pb.decode("every3.All", got)
-      h.eq(all.r_string, { "element 1", "element 2", "element 3" })
-      total = total + all.s_int32
+  return total
+end
+if h.jit then
+  jit.off(work_with_proxies, true)
+end
+
+-- The events of a hook, how many instructions make one, and how many events there are to a call of everything.
+for name, hook in pairs { count = { "", 997, 1 }, line = { "l", 0, 61 }, call = { "c", 0, 67 }, ["return"] = { "r", 0, 71 } } do
+  h.test("from debug hooks: " .. name, function()
+    local events, calls, busy, failure = 0, 0, false, nil
+    debug.sethook(function()
+      events = events + 1
+      -- Compiled by LuaJIT, an error that pcall catches in a hook switches hooks on again.
+      if events % hook[3] == 0 and not busy then
+        calls, busy = calls + 1, true
+        local fine, message = pcall(everything)
+        failure, busy = failure or not fine and message, false
+      end
+    end, hook[1], hook[2])
+    local fine, total = pcall(work_with_proxies)
+    debug.sethook()
+    assert(fine, total)
+    h.eq(total, 20100)
+    assert(not failure, failure)
+    assert(calls > 10, "too few hooks ran")
+  end)
+end
+
+h.test("an error in a hook comes through, and does no harm", function()
+  for events = 1, 40 do
+    local left = events
+    local fine, message = pcall(function()
+      debug.sethook(function()
+        left = left - 1
+        if left == 0 then
+          error("out of time", 0)
+        end
+      end, "l")
+      return work_with_proxies()
+    end)
+    debug.sethook()
+    h.eq({ fine, message }, { false, "out of time" })
+  end
+  everything()
+end)
+
+h.test("from metamethods while encode reads through them", function()
+  local calls = 0
+  local function also(f)
+    return function(...)
+      calls = calls + 1
+      everything()
+      return f(...)
     end
-    return total
   end
-  if h.jit then
-    jit.off(work, true)
+  local function pairs_of(t)
+    return setmetatable({}, { __pairs = also(function()
+      return also(next), t, nil
+    end) })
   end
-  debug.sethook(hook, "", 997)
-  local fine, total = pcall(work)
-  debug.sethook()
-  assert(fine, total)
-  h.eq(total, 20100)
-  assert(not failure, failure)
-  assert(calls > 0, "no hook ran")
+  h.encodes(pb, "every3.All", pairs_of {
+    s_inner = pairs_of { a = 1 },
+    k_int32 = pairs_of { [5] = 6 },
+    r_int32 = setmetatable({}, { __index = also(function(_, i)
+      return i * 10
+    end), __len = also(function()
+      return 2
+    end) }),
+  }, "8a 01 02 08 01 d8 02 0a d8 02 14 8a 05 04 08 05 10 06")
+  h.eq(calls, 3 + 4 + 2 + 2 + 3)
+end)
+
+h.test("from the function that encode calls, before and after it yields", function()
+  local co = coroutine.wrap(function()
+    return pb.encode("every3.All", value, function(pointer, length)
+      for i = 1, 3 do
+        everything()
+        h.eq(pb.decode("every3.All", pointer, length), value)
+        coroutine.yield(i)
+      end
+      return "done"
+    end)
+  end)
+  h.eq({ co(), co(), co(), co() }, { 1, 2, 3, "done" })
+end)
+
+h.test("types that are cleared in the middle of a call stay until it ends", function()
+  local own = h.instance()
+  local function renew()
+    own.clear()
+    own.register(h.set "every3")
+    own.encode("every3.All", { s_string = "else" })
+    collectgarbage()
+  end
+  local shown = setmetatable({}, { __pairs = function()
+    renew()
+    return function(_, key)
+      renew()
+      return next({ b = "x" }, key)
+    end
+  end })
+  h.encodes(own, "every3.All", { s_inner = shown, r_inner = { shown }, v_inner = { a = shown } },
+    "8a 01 03 12 01 78 ca 03 03 12 01 78 aa 07 08 0a 01 61 12 03 12 01 78")
+  local got = own.encode("every3.All", { s_int32 = 5 }, function(pointer, length)
+    renew()
+    return own.decode("every3.All", pointer, length)
+  end)
+  h.eq(got, { s_int32 = 5 })
+  h.eq(h.hex(own.pack("every3.All r_int32 s_int32", setmetatable({}, { __len = function()
+    renew()
+    return 1
+  end, __index = { 7 } }), 5)), "1805d80207")
 end)
 
 h.test("errors leave nothing behind, however often", function()

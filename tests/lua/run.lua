@@ -2,6 +2,7 @@
 
 local folder = arg and arg[0] and arg[0]:match("^(.*)[/\\]") or (arg and arg[0] and "." or "tests/lua")
 local harness = dofile(folder .. "/harness.lua")
+package.path = folder .. "/../../lua/?.lua;" .. package.path
 harness.descriptors = folder .. "/../../descriptors"
 harness.filter = arg and arg[1]
 
@@ -30,6 +31,7 @@ local subjects = {
   "instances",
   "arguments",
   "memory",
+  "pbc",
 }
 
 for _, subject in ipairs(subjects) do

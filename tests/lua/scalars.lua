@@ -123,6 +123,11 @@ h.test("whole numbers in other clothes", function()
   takes("s_sint32", "-2147483648", "38 ff ff ff ff 0f")
   takes("s_fixed32", "0x10", "4d 10 00 00 00")
   takes("s_sfixed32", "-2", "5d fe ff ff ff")
+  takes("s_int32", "+12", "18 0c")
+  takes("s_int32", "-0X1f", "18 e1 ff ff ff ff ff ff ff ff 01")
+  takes("s_int32", "00000000000000000000012", "18 0c")
+  takes("s_uint32", "-0", "")
+  takes("o_uint32", -1 / h.inf, "c8 01 00")
 end)
 
 h.test("numbers that do not fit are refused", function()
@@ -136,8 +141,8 @@ end)
 
 h.test("what is no whole number is refused", function()
   for _, name in ipairs { "s_int32", "s_uint32", "s_sint32", "s_fixed32", "s_sfixed32" } do
-    rejects(name, 3.5, "3.5", "a", "", "1 2", "12abc", "0x", "0xg", h.inf, -h.inf, h.nan, "nan", "inf", "1\0")
-    rejects(name, true, false, {}, print, io.stdout, coroutine.create(print))
+    rejects(name, 3.5, "3.5", "a", "", "1 2", "12abc", "0x", "0xg", h.inf, -h.inf, h.nan, "nan", "inf", "1\0", " 1", "1 ", "1e3", "1.0", "--1", "0x-1")
+    rejects(name, true, false, {}, print, io.stdout, coroutine.create(function() end))
   end
 end)
 
@@ -147,9 +152,35 @@ h.test("float and double take numbers and numeric strings only", function()
   takes("s_double", 3, "09 00 00 00 00 00 00 08 40")
   takes("s_float", "1e2", "15 00 00 c8 42")
   takes("s_float", 7, "15 00 00 e0 40")
+  takes("s_double", 9007199254740993, "09 00 00 00 00 00 00 40 43")
   for _, name in ipairs { "s_double", "s_float" } do
     rejects(name, "", "a", "1.5x", true, false, {}, print)
   end
+end)
+
+h.test("a string holds the same float on every Lua", function()
+  takes("s_double", " 1.5\n", "09 00 00 00 00 00 00 f8 3f")
+  takes("s_double", "-0", "09 00 00 00 00 00 00 00 80")
+  takes("s_double", "1e400", "09 00 00 00 00 00 00 f0 7f")
+  takes("s_double", "0xffffffffffffffff", "09 00 00 00 00 00 00 f0 43")
+  takes("s_double", "18446744073709551617", "09 00 00 00 00 00 00 f0 43")
+  rejects("s_double", "inf", "-inf", "nan", "1\0", "1,5", "0x1p4", "1 2", ".", "e1")
+end)
+
+-- Languages that write numbers with a comma, of which a system has some or none.
+local commas = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8", "fr_FR", "German", "French" }
+
+h.test("the locale changes no numbers", function()
+  local before, found = os.setlocale(), nil
+  for _, name in ipairs(commas) do
+    found = found or os.setlocale(name)
+  end
+  local fine, bytes = pcall(pb.encode, ALL, { s_double = "1.5" })
+  local default = pb.decode("every2.All", "").d_float
+  os.setlocale(before)
+  assert(fine, bytes)
+  h.eq(bytes, h.bytes "09 00 00 00 00 00 00 f8 3f")
+  h.eq(default, 1.5)
 end)
 
 h.test("bool takes booleans only", function()

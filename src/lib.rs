@@ -25,6 +25,10 @@ mod state;
 #[allow(missing_docs)]
 mod vm;
 
+#[cfg(all(doctest, feature = "vendored"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// Makes `require "protobuf"` work in `lua`.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ $(error LUA=$(LUA) is none of 5.1 5.2 5.3 5.4 5.5 jit)
 endif
 
 CARGO ?= cargo
-EMBEDDED = --no-default-features --features vendored,$(FEATURE)
+EMBEDDED = --no-default-features --features vendored,proto,$(FEATURE)
 BUILT = target/module-$(LUA)/$(PROFILE)/libprotobuf_lua
 MODULE = target/lua/$(LUA)/protobuf.so
 
@@ -37,7 +37,7 @@ all: module
 # `install` makes a new file: a program that has the old one loaded keeps it.
 module:
 	$(CARGO) rustc --profile $(PROFILE) --lib --crate-type cdylib \
-		--no-default-features --features module,$(FEATURE) --target-dir target/module-$(LUA)
+		--no-default-features --features module,proto,$(FEATURE) --target-dir target/module-$(LUA)
 	mkdir -p $(dir $(MODULE))
 	install -m 755 $$(ls $(BUILT).so $(BUILT).dylib 2>/dev/null) $(MODULE)
 

@@ -23,6 +23,9 @@ const LONGEST_FILE_NAME: usize = 512;
 /// Every definition is stored with its full name, so long scopes multiply.
 const LONGEST_NAME: usize = 1_000;
 const MOST_SCOPES: usize = 128;
+/// What the full names in a file of text may add up to.
+#[cfg(feature = "proto")]
+const MOST_NAMES: usize = 64 << 20;
 
 /// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,62 @@ pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// Checks how long names in `file` are, whose types and options need not be resolved. As every definition is stored
+/// with its full name, their sum is limited too.
+#[cfg(feature = "proto")]
+pub(super) fn check_names(file: &FileDescriptorProto) -> Result<()> {
+    Checker { file, proto3: false, scope: String::new() }.package()?;
+    let mut names = Names { file, total: 0 };
+    let scope = file.package().len();
+    for message in &file.message_type {
+        names.message(scope, message)?;
+    }
+    names.enums(scope, &file.enum_type)?;
+    names.all(scope, file.extension.iter().map(|e| e.name()))?;
+    for service in &file.service {
+        let scope = names.one(scope, service.name())?;
+        names.all(scope, service.method.iter().map(|m| m.name()))?;
+    }
+    Ok(())
+}
+
+/// What the names of a file add up to. A scope is given by its length.
+#[cfg(feature = "proto")]
+struct Names<'a> {
+    file: &'a FileDescriptorProto,
+    total: usize,
+}
+
+#[cfg(feature = "proto")]
+impl Names<'_> {
+    fn message(&mut self, scope: usize, message: &DescriptorProto) -> Result<()> {
+        let scope = self.one(scope, message.name())?;
+        self.all(scope, message.field.iter().chain(&message.extension).map(|f| f.name()))?;
+        self.all(scope, message.oneof_decl.iter().map(|o| o.name()))?;
+        self.enums(scope, &message.enum_type)?;
+        message.nested_type.iter().try_for_each(|nested| self.message(scope, nested))
+    }
+
+    fn enums(&mut self, scope: usize, enums: &[EnumDescriptorProto]) -> Result<()> {
+        self.all(scope, enums.iter().flat_map(|e| e.value.iter().map(|v| v.name()).chain([e.name()])))
+    }
+
+    fn all<'n>(&mut self, scope: usize, mut names: impl Iterator<Item = &'n str>) -> Result<()> {
+        names.try_for_each(|name| self.one(scope, name).map(drop))
+    }
+
+    /// The length of the full name.
+    fn one(&mut self, scope: usize, name: &str) -> Result<usize> {
+        let length = scope.saturating_add(name.len()).saturating_add(1);
+        self.total = self.total.saturating_add(length);
+        if length > LONGEST_NAME || self.total > MOST_NAMES {
+            let file = self.file.name();
+            return Err(SchemaError(format!("{file}: the name {} is too long within its scope", quoted(name))));
+        }
+        Ok(length)
+    }
 }
 
 struct Checker<'a> {

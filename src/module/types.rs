@@ -32,13 +32,12 @@ pub unsafe extern "C-unwind" fn register_proto(l: *mut lua_State) -> c_int {
     // the outcome is raised. Between, nothing of Lua's is called but what reads its tables.
     unsafe {
         let name = "register_proto";
-        lua_settop(l, 2);
         let instance = Instance::of(l);
         check_strings(l, 1, name);
         if lua_type(l, 1) == LUA_TTABLE && raw_len(l, 1) == 0 {
             bad_argument(l, 1, name, BadArgument::Empty);
         }
-        if lua_type(l, 2) != LUA_TNIL {
+        if lua_type(l, 2) > LUA_TNIL {
             check_strings(l, 2, name);
         }
         let outcome = instance.register_proto(&strings(l, 1), &strings(l, 2));
@@ -78,7 +77,7 @@ unsafe fn check_strings(l: *mut lua_State, n: c_int, function: &str) {
 }
 
 /// The string that is argument `n`, or those in the list that it is, as [`check_strings`] saw them;
-/// none for nil. Raises nothing.
+/// none if it is absent. Raises nothing.
 unsafe fn strings<'a>(l: *mut lua_State, n: c_int) -> Vec<&'a [u8]> {
     // SAFETY: arguments stay on the stack, and what is in tables there stays while no Lua code runs;
     // a free slot.

@@ -26,6 +26,9 @@ const MOST_SCOPES: usize = 128;
 /// What the full names in a file of text may add up to.
 #[cfg(feature = "proto")]
 const MOST_NAMES: usize = 64 << 20;
+/// How often numbers in a file of text are compared with reserved ones.
+#[cfg(feature = "proto")]
+const MOST_COMPARISONS: usize = 500_000_000;
 
 /// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,36 +77,39 @@ pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
     Ok(())
 }
 
-/// Checks how long names in `file` are, whose types and options need not be resolved. As every definition is stored
-/// with its full name, their sum is limited too.
+/// Checks what makes linking costly in `file`, whose types and options need not be resolved: every definition is stored
+/// with its full name, and every number compared with all reserved ones.
 #[cfg(feature = "proto")]
-pub(super) fn check_names(file: &FileDescriptorProto) -> Result<()> {
+pub(super) fn check_cost(file: &FileDescriptorProto) -> Result<()> {
     Checker { file, proto3: false, scope: String::new() }.package()?;
-    let mut names = Names { file, total: 0 };
+    let mut cost = Cost { file, names: 0, comparisons: 0 };
     let scope = file.package().len();
     for message in &file.message_type {
-        names.message(scope, message)?;
+        cost.message(scope, message)?;
     }
-    names.enums(scope, &file.enum_type)?;
-    names.all(scope, file.extension.iter().map(|e| e.name()))?;
+    cost.enums(scope, &file.enum_type)?;
+    cost.all(scope, file.extension.iter().map(|e| e.name()))?;
     for service in &file.service {
-        let scope = names.one(scope, service.name())?;
-        names.all(scope, service.method.iter().map(|m| m.name()))?;
+        let scope = cost.one(scope, service.name())?;
+        cost.all(scope, service.method.iter().map(|m| m.name()))?;
     }
     Ok(())
 }
 
-/// What the names of a file add up to. A scope is given by its length.
+/// What the definitions of a file add up to. A scope is given by its length.
 #[cfg(feature = "proto")]
-struct Names<'a> {
+struct Cost<'a> {
     file: &'a FileDescriptorProto,
-    total: usize,
+    names: usize,
+    comparisons: usize,
 }
 
 #[cfg(feature = "proto")]
-impl Names<'_> {
+impl Cost<'_> {
     fn message(&mut self, scope: usize, message: &DescriptorProto) -> Result<()> {
         let scope = self.one(scope, message.name())?;
+        self.reserved(message.field.len(), message.reserved_range.len())?;
+        self.reserved(message.field.len(), message.extension_range.len())?;
         self.all(scope, message.field.iter().chain(&message.extension).map(|f| f.name()))?;
         self.all(scope, message.oneof_decl.iter().map(|o| o.name()))?;
         self.enums(scope, &message.enum_type)?;
@@ -111,6 +117,7 @@ impl Names<'_> {
     }
 
     fn enums(&mut self, scope: usize, enums: &[EnumDescriptorProto]) -> Result<()> {
+        enums.iter().try_for_each(|e| self.reserved(e.value.len(), e.reserved_range.len()))?;
         self.all(scope, enums.iter().flat_map(|e| e.value.iter().map(|v| v.name()).chain([e.name()])))
     }
 
@@ -121,12 +128,20 @@ impl Names<'_> {
     /// The length of the full name.
     fn one(&mut self, scope: usize, name: &str) -> Result<usize> {
         let length = scope.saturating_add(name.len()).saturating_add(1);
-        self.total = self.total.saturating_add(length);
-        if length > LONGEST_NAME || self.total > MOST_NAMES {
+        self.names = self.names.saturating_add(length);
+        if length > LONGEST_NAME || self.names > MOST_NAMES {
             let file = self.file.name();
             return Err(SchemaError(format!("{file}: the name {} is too long within its scope", quoted(name))));
         }
         Ok(length)
+    }
+
+    fn reserved(&mut self, numbers: usize, ranges: usize) -> Result<()> {
+        self.comparisons = self.comparisons.saturating_add(numbers.saturating_mul(ranges));
+        if self.comparisons > MOST_COMPARISONS {
+            return Err(SchemaError(format!("{}: too many reserved numbers", self.file.name())));
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where .proto text is looked for: the files that are to be compiled, and their imports.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::schema::hint::quoted;
 use crate::schema::input::is_file_name;
 
 /// More bytes than that are no file of definitions.
-const LARGEST: u64 = 16 << 20;
+const LARGEST: u64 = 8 << 20;
 /// How many folders a message lists.
 const SHOWN_FOLDERS: usize = 8;
 
@@ -60,7 +61,7 @@ impl Sources {
     /// A file that does not exist, lies in no folder or cannot be read; two of the same name.
     pub fn files(paths: &[PathBuf], folders: Vec<PathBuf>) -> Result<Self> {
         let mut sources = Sources { roots: Vec::with_capacity(paths.len()), folders };
-        let mut found: Vec<(String, PathBuf)> = Vec::with_capacity(paths.len());
+        let mut found: HashMap<String, PathBuf> = HashMap::with_capacity(paths.len());
         let own_folders = sources.folders.is_empty();
         for path in paths {
             let (name, file) = if own_folders {
@@ -77,15 +78,15 @@ impl Sources {
             let Some(name) = name.filter(|name| is_file_name(name)) else {
                 return Err(SchemaError(format!("{}: not the path of a file with a name in UTF-8", path.display())));
             };
-            match found.iter().find(|(other, _)| *other == name) {
-                Some((_, other)) if *other == file => {}
-                Some((_, other)) => {
+            match found.get(&name) {
+                Some(other) if *other == file => {}
+                Some(other) => {
                     let (path, other) = (path.display(), other.display());
                     return Err(SchemaError(format!("{path}: would have the name {} of {other}", quoted(&name))));
                 }
                 None => {
                     sources.roots.push(Text::read(name.clone(), &file)?);
-                    found.push((name, file));
+                    found.insert(name, file);
                 }
             }
         }

@@ -21,7 +21,7 @@ use prost_types::source_code_info::Location;
 use prost_types::{FileDescriptorProto, SourceCodeInfo};
 use protox_parse::ParseError;
 
-use super::check::check_names;
+use super::check::check_cost;
 use super::hint::quoted;
 use super::imports::{self, Declared, FileId, Imports};
 use super::input::without;
@@ -211,7 +211,7 @@ impl Parsed {
         }
         let mut proto = protox_parse::parse(&text.name, &text.text).map_err(|e| syntax_error(&text, &e))?;
         let locations = proto.source_code_info.take().unwrap_or_default().location;
-        check_names(&proto)?;
+        check_cost(&proto)?;
         Ok(Parsed { text, proto, locations })
     }
 

@@ -1,8 +1,8 @@
 //! A look at .proto text before it is parsed, for what the parser and the linker take badly: they recurse with the
 //! brackets and with the parts of a name, and know no editions.
 
-/// How deep brackets may nest.
-const DEEPEST: usize = 64;
+/// How deep brackets may nest: protoc takes 32 levels of messages.
+const DEEPEST: usize = 40;
 /// How many dots a name may have.
 const MOST_DOTS: usize = 128;
 
@@ -146,12 +146,12 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused() {
         for (open, close) in [("{", "}"), ("[", "]"), ("(", ")"), ("<", ">")] {
-            let fine = format!("{}{}", open.repeat(64), close.repeat(64));
+            let fine = format!("{}{}", open.repeat(40), close.repeat(40));
             assert_eq!(scan(&fine.repeat(3)), Ok(()));
-            assert_eq!(scan(&open.repeat(65)).unwrap_err(), (64, "nested more than 64 levels deep".into()));
+            assert_eq!(scan(&open.repeat(41)).unwrap_err(), (40, "nested more than 40 levels deep".into()));
         }
-        assert!(scan(&"{]".repeat(65)).is_err());
-        assert_eq!(scan(&"\"{\"//{\n/*{*/".repeat(65)), Ok(()));
+        assert!(scan(&"{]".repeat(41)).is_err());
+        assert_eq!(scan(&"\"{\"//{\n/*{*/".repeat(41)), Ok(()));
     }
 
     #[test]

@@ -195,41 +195,38 @@ fn paths_are_seen_from_the_include_dirs() {
         ],
     );
     let (x, y) = (dir.join("x"), dir.join("y"));
-    let named = |paths: &[PathBuf], folders: &[PathBuf]| {
-        let sources = Sources::files(paths, folders.to_vec()).map_err(|e| e.0)?;
+    let named = |paths: &[PathBuf], folders: &[&PathBuf]| {
+        let sources = Sources::files(paths, folders.iter().map(|f| f.to_path_buf()).collect()).map_err(|e| e.0)?;
         Ok::<_, String>(sources.roots.iter().map(|r| r.name.clone()).collect::<Vec<_>>())
     };
     for path in ["a.proto".into(), "./a.proto".into(), x.join("a.proto"), x.join("./././a.proto")] {
-        assert_eq!(named(&[path], &[dir.join("no"), x.clone()]), Ok(vec!["a.proto".into()]));
+        assert_eq!(named(&[path], &[&dir.join("no"), &x]), Ok(vec!["a.proto".into()]));
     }
-    assert_eq!(named(&[y.join("../x/a.proto")], &[y.join("../x")]), Ok(vec!["a.proto".into()]));
-    assert_eq!(named(&[x.join("a.proto"), "x/a.proto".into()], &[dir.clone()]), Ok(vec!["x/a.proto".into()]));
-    assert_eq!(named(&[".hidden/é ü.proto".into()], &[x.clone()]), Ok(vec![".hidden/é ü.proto".into()]));
+    assert_eq!(named(&[y.join("../x/a.proto")], &[&y.join("../x")]), Ok(vec!["a.proto".into()]));
+    assert_eq!(named(&[x.join("a.proto"), "x/a.proto".into()], &[&dir]), Ok(vec!["x/a.proto".into()]));
+    assert_eq!(named(&[".hidden/é ü.proto".into()], &[&x]), Ok(vec![".hidden/é ü.proto".into()]));
     assert_eq!(named(&[x.join("a.proto"), y.join("b.proto")], &[]), Ok(vec!["a.proto".into(), "b.proto".into()]));
 
     let shown = dir.display();
-    let wrong = |paths: &[PathBuf], folders: &[PathBuf]| named(paths, folders).unwrap_err();
+    let wrong = |paths: &[PathBuf], folders: &[&PathBuf]| named(paths, folders).unwrap_err();
     assert_eq!(
-        wrong(&[y.join("a.proto")], &[x.clone(), y.clone()]),
+        wrong(&[y.join("a.proto")], &[&x, &y]),
         format!("{shown}/y/a.proto: {shown}/x/a.proto comes first in the include dirs")
     );
     assert_eq!(
-        wrong(&[y.join("b.proto")], &[x.clone()]),
+        wrong(&[y.join("b.proto")], &[&x]),
         format!("{shown}/y/b.proto: is in none of the include dirs \"{shown}/x\"")
     );
-    assert_eq!(
-        wrong(&["../y/b.proto".into()], &[x.clone()]),
-        format!("../y/b.proto: there is no such file in \"{shown}/x\"")
-    );
-    assert_eq!(wrong(&[x.join("no.proto")], &[x.clone()]), format!("{shown}/x/no.proto: there is no such file"));
+    assert_eq!(wrong(&["../y/b.proto".into()], &[&x]), format!("../y/b.proto: there is no such file in \"{shown}/x\""));
+    assert_eq!(wrong(&[x.join("no.proto")], &[&x]), format!("{shown}/x/no.proto: there is no such file"));
     assert_eq!(
         wrong(&[x.join("a.proto"), y.join("a.proto")], &[]),
         format!("{shown}/y/a.proto: would have the name \"a.proto\" of {shown}/x/a.proto")
     );
     assert!(wrong(&[x.join("no.proto")], &[]).starts_with(&format!("{shown}/x/no.proto: ")));
-    assert_eq!(wrong(&[x.clone()], &[]), format!("{shown}/x: is not a file"));
+    assert_eq!(wrong(&[dir.join("x")], &[]), format!("{shown}/x: is not a file"));
     for path in ["", "/", "..", "a\0.proto"] {
-        for folders in [&[][..], &[x.clone()]] {
+        for folders in [&[][..], &[&x]] {
             assert!(named(&[path.into()], folders).is_err(), "{path:?}");
         }
     }
@@ -246,11 +243,11 @@ fn hostile_text_is_an_error() {
         )
     };
     let within_limits = [
-        nested("message A {", "}", 64),
-        format!("message M {{ {} }}", nested("optional group A = 1 {", "}", 63)),
-        option(&format!("= {{ {} }}", nested("r {", "}", 63))),
-        option(&format!("= {{ {} }}", nested("r <", ">", 63))),
-        option(&format!("= {{ {} }}", nested("l: [{", "}]", 31))),
+        nested("message A {", "}", 40),
+        format!("message M {{ {} }}", nested("optional group A = 1 {", "}", 39)),
+        option(&format!("= {{ {} }}", nested("r {", "}", 39))),
+        option(&format!("= {{ {} }}", nested("r <", ">", 39))),
+        option(&format!("= {{ {} }}", nested("l: [{", "}]", 19))),
         option(&format!("{} = {{}}", ".r".repeat(128))),
     ];
     // The least that the main systems give to threads, or to those of Rust.
@@ -262,30 +259,32 @@ fn hostile_text_is_an_error() {
     compile.unwrap().join().unwrap();
 
     let many: String = (0..80_000).map(|i| format!("A{i} = {i};")).collect();
+    let reserved: String = (1..40_000).map(|i| format!("reserved {i}; A a{i} = {i};")).collect();
     for (source, message) in [
-        (nested("message A {", "}", 100_000), "nested more than 64 levels deep"),
+        (format!("syntax = \"proto3\"; message A {{ {reserved} }}"), "too many reserved numbers"),
+        (nested("message A {", "}", 100_000), "nested more than 40 levels deep"),
         (option(&format!("{} = {{}}", ".r".repeat(100_000))), "a name of more than 128 parts"),
         (format!("package {}p;", "p.".repeat(100_000)), "a name of more than 128 parts"),
         (format!("message {} {{}}", "M".repeat(100_000)), "is too long within its scope"),
         (format!("message {} {{ enum E {{ {many} }} }}", "M".repeat(900)), "is too long within its scope"),
         ("\0".into(), "invalid token"),
-        ("{".repeat(64), "expected"),
+        ("{".repeat(40), "expected"),
         ("}>)]".repeat(1000), "expected"),
     ] {
         let e = error(&source);
         assert!(e.contains(message) && e.len() < 1000, "{e}");
     }
-    let large = vec![b' '; (16 << 20) + 1];
-    assert_eq!(Sources::text(&large, None).unwrap_err().0, "source: is larger than 16 MiB");
+    let large = vec![b' '; (8 << 20) + 1];
+    assert_eq!(Sources::text(&large, None).unwrap_err().0, "source: is larger than 8 MiB");
 }
 
 #[test]
-fn ten_thousand_files_import_each_other() {
+fn thousands_of_files_import_each_other() {
     let dir = folder("chain", &[]);
     let write = |i: usize, imported: usize| {
         fs::write(dir.join(format!("{i}.proto")), format!("import \"{imported}.proto\"; message M{i} {{}}")).unwrap();
     };
-    let last = 10_000;
+    let last = 3_000;
     (0..last).for_each(|i| write(i, i + 1));
     let first = [dir.join("0.proto")];
     fs::write(dir.join(format!("{last}.proto")), "").unwrap();

@@ -13,6 +13,7 @@ mod scan;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use miette::Diagnostic;
 use prost::Message;
@@ -223,7 +224,11 @@ impl Parsed {
             weak_dependency: Vec::new(),
             ..self.proto.clone()
         };
-        pool.add_file_descriptor_proto(file).map_err(|e| self.error(e.path().unwrap_or_default(), &explain(&e)))
+        // It panics where two extensions that are options have the same number; the pool is used no more then.
+        match catch_unwind(AssertUnwindSafe(|| pool.add_file_descriptor_proto(file))) {
+            Ok(linked) => linked.map_err(|e| self.error(e.path().unwrap_or_default(), &explain(&e))),
+            Err(_) => Err(error_in(&self.text.shown, "internal error in the linker")),
+        }
     }
 
     /// The linked file, serialized in the order of its fields.
@@ -280,7 +285,7 @@ fn syntax_error(text: &Text, error: &ParseError) -> SchemaError {
     let what = match text.text.get(at..) {
         // protox-parse 0.9 calls it a group.
         Some(rest) if error.to_string() == "invalid group name" && rest.starts_with(['"', '\'']) => {
-            "invalid import: no \"\\\\\", \"//\", \".\" or \"..\" may be in it".into()
+            "invalid import: no \"\\\", \"//\", \".\" or \"..\" may be in it".into()
         }
         _ => explain(error),
     };

@@ -267,6 +267,13 @@ fn hostile_text_is_an_error() {
         (format!("package {}p;", "p.".repeat(100_000)), "a name of more than 128 parts"),
         (format!("message {} {{}}", "M".repeat(100_000)), "is too long within its scope"),
         (format!("message {} {{ enum E {{ {many} }} }}", "M".repeat(900)), "is too long within its scope"),
+        (
+            "import \"google/protobuf/descriptor.proto\";
+            message M {} extend google.protobuf.FileOptions { optional M a = 5000; repeated int32 b = 5000; }
+            option (a) = {}; option (b) = 1;"
+                .into(),
+            "a.proto: internal error in the linker",
+        ),
         ("\0".into(), "invalid token"),
         ("{".repeat(40), "expected"),
         ("}>)]".repeat(1000), "expected"),

@@ -32,7 +32,7 @@ ifeq ($(FEATURE),)
 $(error LUA=$(LUA) is none of 5.1 5.2 5.3 5.4 5.5 jit)
 endif
 
-EMBEDDED = --no-default-features --features vendored,$(FEATURE)
+EMBEDDED = --no-default-features --features vendored,proto,$(FEATURE)
 # Every Lua has a target folder of its own, so that building for one does not rebuild for another. A single build of all
 # of them in a row is quicker with one folder, since they share their dependencies.
 TARGET_DIR ?= target/module-$(LUA)
@@ -53,7 +53,7 @@ all: module
 # `install` makes a new file: a program that has the old one loaded keeps it.
 module:
 	$(CARGO) rustc --profile $(PROFILE) --lib --crate-type cdylib \
-		--no-default-features --features module,$(FEATURE) --target-dir $(TARGET_DIR)
+		--no-default-features --features module,proto,$(FEATURE) --target-dir $(TARGET_DIR)
 	mkdir -p $(dir $(MODULE))
 	install -m 755 $$(ls $(BUILT).so $(BUILT).dylib 2>/dev/null) $(MODULE)
 

@@ -3,7 +3,7 @@
 //!
 //! All Lua blocks of a document are one program, in which text outside of them counts as empty
 //! lines. What it prints must be what its comments `--> ...` say, in this order.
-#![cfg(feature = "vendored")]
+#![cfg(all(feature = "vendored", feature = "proto"))]
 
 use std::fs;
 use std::path::{Path, PathBuf};

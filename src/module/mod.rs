@@ -17,9 +17,11 @@ use crate::vm::{BadArgument, expected, input_at, pop, push_owner, raise, raw_set
 
 type Function = unsafe extern "C-unwind" fn(*mut lua_State) -> c_int;
 
-const FUNCTIONS: [(&str, Function); 17] = [
+const FUNCTIONS: [(&str, Function); 19] = [
     ("register", types::register),
     ("register_file", types::register_file),
+    ("register_proto", types::register_proto),
+    ("register_source", types::register_source),
     ("encode", encode::encode),
     ("decode", decode::decode),
     ("pack", encode::pack),

@@ -7,7 +7,7 @@ use crate::error::{Text, quoted};
 use crate::schema::{MessagePlan, unknown_type};
 use crate::state::{Instance, Registered};
 use crate::vm::api::*;
-use crate::vm::{expected, raise, string_at};
+use crate::vm::{BadArgument, expected, pop, raise, string_at, type_name};
 
 pub unsafe extern "C-unwind" fn register(l: *mut lua_State) -> c_int {
     // SAFETY: registering calls nothing of Lua's.
@@ -24,6 +24,74 @@ pub unsafe extern "C-unwind" fn register_file(l: *mut lua_State) -> c_int {
         let path = string_argument(l, 1, "register_file");
         let outcome = Instance::of(l).register_file(path);
         finish_register(l, outcome)
+    }
+}
+
+pub unsafe extern "C-unwind" fn register_proto(l: *mut lua_State) -> c_int {
+    // SAFETY: all that may raise for the arguments comes before the lists, and they are gone before
+    // the outcome is raised. Between, nothing of Lua's is called but what reads its tables.
+    unsafe {
+        let name = "register_proto";
+        let instance = Instance::of(l);
+        check_strings(l, 1, name);
+        if lua_type(l, 1) == LUA_TTABLE && raw_len(l, 1) == 0 {
+            bad_argument(l, 1, name, BadArgument::Empty);
+        }
+        if lua_type(l, 2) > LUA_TNIL {
+            check_strings(l, 2, name);
+        }
+        let outcome = instance.register_proto(&strings(l, 1), &strings(l, 2));
+        finish_register(l, outcome)
+    }
+}
+
+pub unsafe extern "C-unwind" fn register_source(l: *mut lua_State) -> c_int {
+    // SAFETY: registering calls nothing of Lua's.
+    unsafe {
+        let text = string_argument(l, 1, "register_source");
+        let name = (lua_type(l, 2) > LUA_TNIL).then(|| string_argument(l, 2, "register_source"));
+        let outcome = Instance::of(l).register_source(text, name);
+        finish_register(l, outcome)
+    }
+}
+
+/// Raises unless argument `n` is a string or a list of strings.
+unsafe fn check_strings(l: *mut lua_State, n: c_int, function: &str) {
+    // SAFETY: arguments stay on the stack; a free slot.
+    unsafe {
+        if string_at(l, n).is_some() {
+            return;
+        }
+        if lua_type(l, n) != LUA_TTABLE {
+            bad_argument(l, n, function, expected("string or list of strings", l, n));
+        }
+        for at in 1..=raw_len(l, n) {
+            lua_rawgeti(l, n, at as Slot);
+            if string_at(l, -1).is_none() {
+                let got = type_name(l, -1);
+                bad_argument(l, n, function, BadArgument::Element { at, expected: "string", got });
+            }
+            pop(l, 1);
+        }
+    }
+}
+
+/// The string that is argument `n`, or those in the list that it is, as [`check_strings`] saw them;
+/// none if it is absent. Raises nothing.
+unsafe fn strings<'a>(l: *mut lua_State, n: c_int) -> Vec<&'a [u8]> {
+    // SAFETY: arguments stay on the stack, and what is in tables there stays while no Lua code runs;
+    // a free slot.
+    unsafe {
+        if let Some(one) = string_at(l, n) {
+            return vec![one];
+        }
+        let mut all = Vec::new();
+        for at in 1..=if lua_type(l, n) == LUA_TTABLE { raw_len(l, n) } else { 0 } {
+            lua_rawgeti(l, n, at as Slot);
+            all.extend(string_at(l, -1));
+            pop(l, 1);
+        }
+        all
     }
 }
 

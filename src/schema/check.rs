@@ -23,6 +23,12 @@ const LONGEST_FILE_NAME: usize = 512;
 /// Every definition is stored with its full name, so long scopes multiply.
 const LONGEST_NAME: usize = 1_000;
 const MOST_SCOPES: usize = 128;
+/// What the full names in a file of text may add up to.
+#[cfg(feature = "proto")]
+const MOST_NAMES: usize = 64 << 20;
+/// How often numbers in a file of text are compared with reserved ones.
+#[cfg(feature = "proto")]
+const MOST_COMPARISONS: usize = 500_000_000;
 
 /// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +75,74 @@ pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// Checks what makes linking costly in `file`, whose types and options need not be resolved: every definition is stored
+/// with its full name, and every number compared with all reserved ones.
+#[cfg(feature = "proto")]
+pub(super) fn check_cost(file: &FileDescriptorProto) -> Result<()> {
+    Checker { file, proto3: false, scope: String::new() }.package()?;
+    let mut cost = Cost { file, names: 0, comparisons: 0 };
+    let scope = file.package().len();
+    for message in &file.message_type {
+        cost.message(scope, message)?;
+    }
+    cost.enums(scope, &file.enum_type)?;
+    cost.all(scope, file.extension.iter().map(|e| e.name()))?;
+    for service in &file.service {
+        let scope = cost.one(scope, service.name())?;
+        cost.all(scope, service.method.iter().map(|m| m.name()))?;
+    }
+    Ok(())
+}
+
+/// What the definitions of a file add up to. A scope is given by its length.
+#[cfg(feature = "proto")]
+struct Cost<'a> {
+    file: &'a FileDescriptorProto,
+    names: usize,
+    comparisons: usize,
+}
+
+#[cfg(feature = "proto")]
+impl Cost<'_> {
+    fn message(&mut self, scope: usize, message: &DescriptorProto) -> Result<()> {
+        let scope = self.one(scope, message.name())?;
+        self.reserved(message.field.len(), message.reserved_range.len())?;
+        self.reserved(message.field.len(), message.extension_range.len())?;
+        self.all(scope, message.field.iter().chain(&message.extension).map(|f| f.name()))?;
+        self.all(scope, message.oneof_decl.iter().map(|o| o.name()))?;
+        self.enums(scope, &message.enum_type)?;
+        message.nested_type.iter().try_for_each(|nested| self.message(scope, nested))
+    }
+
+    fn enums(&mut self, scope: usize, enums: &[EnumDescriptorProto]) -> Result<()> {
+        enums.iter().try_for_each(|e| self.reserved(e.value.len(), e.reserved_range.len()))?;
+        self.all(scope, enums.iter().flat_map(|e| e.value.iter().map(|v| v.name()).chain([e.name()])))
+    }
+
+    fn all<'n>(&mut self, scope: usize, mut names: impl Iterator<Item = &'n str>) -> Result<()> {
+        names.try_for_each(|name| self.one(scope, name).map(drop))
+    }
+
+    /// The length of the full name.
+    fn one(&mut self, scope: usize, name: &str) -> Result<usize> {
+        let length = scope.saturating_add(name.len()).saturating_add(1);
+        self.names = self.names.saturating_add(length);
+        if length > LONGEST_NAME || self.names > MOST_NAMES {
+            let file = self.file.name();
+            return Err(SchemaError(format!("{file}: the name {} is too long within its scope", quoted(name))));
+        }
+        Ok(length)
+    }
+
+    fn reserved(&mut self, numbers: usize, ranges: usize) -> Result<()> {
+        self.comparisons = self.comparisons.saturating_add(numbers.saturating_mul(ranges));
+        if self.comparisons > MOST_COMPARISONS {
+            return Err(SchemaError(format!("{}: too many reserved numbers", self.file.name())));
+        }
+        Ok(())
+    }
 }
 
 struct Checker<'a> {

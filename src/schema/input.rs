@@ -66,7 +66,7 @@ fn set(bytes: &[u8]) -> Result<Option<Vec<RawFile<'_>>>, DecodeError> {
 
 /// The file in `bytes`, if it is one that has a name.
 fn file(bytes: &[u8]) -> Option<RawFile<'_>> {
-    Some(RawFile { name: name(bytes)?, content: without(bytes, NAME_OR_FILE)? })
+    Some(RawFile { name: name(bytes)?, content: without(bytes, |tag| tag == NAME_OR_FILE)? })
 }
 
 /// The name of the file in `bytes`, if it is one that has a name.
@@ -81,7 +81,12 @@ fn name(bytes: &[u8]) -> Option<&str> {
             r.skip(tag, DEPTH).ok()?;
         }
     }
-    std::str::from_utf8(name?).ok().filter(|n| !n.is_empty() && !n.contains(|c: char| c.is_control()))
+    std::str::from_utf8(name?).ok().filter(|n| is_file_name(n))
+}
+
+/// Whether a file may have this name.
+pub(super) fn is_file_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_control())
 }
 
 /// Whether `bytes` is text: a common mistake.
@@ -95,12 +100,12 @@ fn is_source(bytes: &[u8]) -> bool {
 /// The file in `bytes` without its source info, which linking has no use for and which
 /// is most of a file where there is any. `None` if it is malformed.
 pub(super) fn without_source_info(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-    without(bytes, SOURCE_CODE_INFO)
+    without(bytes, |tag| tag == SOURCE_CODE_INFO)
 }
 
-/// The fields in `bytes` but for those with the tag `dropped`. They are borrowed where they
-/// are one piece, as they are in what protoc writes.
-fn without(bytes: &[u8], dropped: u32) -> Option<Cow<'_, [u8]>> {
+/// The fields in `bytes` but for those with a tag that is `dropped`. They are borrowed where
+/// they are one piece, as they are in what protoc writes. `None` if `bytes` is malformed.
+pub(super) fn without(bytes: &[u8], dropped: impl Fn(u32) -> bool) -> Option<Cow<'_, [u8]>> {
     let mut kept = Cow::Borrowed(&[][..]);
     let mut piece = bytes;
     let mut r = Reader::new(bytes);
@@ -108,7 +113,7 @@ fn without(bytes: &[u8], dropped: u32) -> Option<Cow<'_, [u8]>> {
         let field = r.rest();
         let tag = r.tag().ok()?;
         r.skip(tag, DEPTH).ok()?;
-        if tag == dropped {
+        if dropped(tag) {
             append(&mut kept, piece.get(..piece.len().checked_sub(field.len())?)?);
             piece = r.rest();
         }

@@ -2,7 +2,7 @@
 //!
 //! `input` takes the files out of what was given, `check` looks at each, `imports` puts
 //! them in order, `link` resolves the names between them, `compile` makes the plans, and
-//! [`Registry`] keeps what an instance has.
+//! [`Registry`] keeps what an instance has. `sources` compiles .proto text.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -18,6 +18,8 @@ mod link;
 mod pattern;
 mod plan;
 mod registry;
+#[cfg(feature = "proto")]
+mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -25,3 +27,5 @@ pub use hint::did_you_mean;
 pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
 pub use registry::Registry;
+#[cfg(feature = "proto")]
+pub use sources::Sources;

@@ -17,7 +17,7 @@ use super::plan::Set;
 use crate::error::SchemaError;
 
 /// Files that are there from the start, whatever versions of them a program brings along.
-const BUILT_IN: [&str; 11] = [
+pub(super) const BUILT_IN: [&str; 11] = [
     "google/protobuf/any.proto",
     "google/protobuf/source_context.proto",
     "google/protobuf/type.proto",
@@ -158,6 +158,18 @@ impl Registry {
         Ok(true)
     }
 
+    /// Which file has this name; built-in ones are those below [`BUILT_IN`]'s length.
+    #[cfg(feature = "proto")]
+    pub(super) fn id(&self, name: &str) -> Option<FileId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// A registered file under `name`, one of its names.
+    #[cfg(feature = "proto")]
+    pub(super) fn descriptor(&self, id: FileId, name: &str) -> Result<FileDescriptorProto, SchemaError> {
+        decode(name, self.file(&[], id).map_or(&[], |f| &f.content))
+    }
+
     /// What of `files` is not registered, each content once.
     fn unknown<'a>(&self, files: &'a [RawFile<'a>]) -> Result<Unknown<'a>, SchemaError> {
         let mut new = Unknown::default();
@@ -256,6 +268,12 @@ impl<'a> NewFile<'a> {
             public: &self.proto.public_dependency,
         }
     }
+}
+
+/// A pool with the built-in files alone.
+#[cfg(feature = "proto")]
+pub(super) fn built_in_pool() -> DescriptorPool {
+    Base::get().pool.clone()
 }
 
 fn decode(name: &str, content: &[u8]) -> Result<FileDescriptorProto, SchemaError> {

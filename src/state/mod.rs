@@ -13,12 +13,15 @@ pub use options::Options;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::codec::{PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY};
 use crate::error::{SchemaError, Text, Trace};
 use crate::schema::Registry;
+#[cfg(feature = "proto")]
+use crate::schema::Sources;
 use crate::vm::api::*;
 use crate::vm::{PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, raise, set_bytes, upvalue};
 use crate::wire::Writer;
@@ -26,6 +29,9 @@ use epoch::{FIRST_PIN, PIN_TYPES};
 
 /// Pin of the list of the instance's functions, whose pins change with the epoch.
 pub const PIN_FUNCTIONS: Slot = 10;
+
+#[cfg(not(feature = "proto"))]
+const NO_COMPILER: &str = "this build of protobuf compiles no .proto text (its cargo feature \"proto\" is off)";
 
 /// One independent instance of the module.
 pub struct Instance {
@@ -152,15 +158,39 @@ impl Instance {
     /// Registers the file at `path`, likewise.
     pub fn register_file(&self, path: &[u8]) -> Registered {
         self.protected(|| {
-            let shown = String::from_utf8_lossy(path);
-            let named = |e: &dyn std::fmt::Display| SchemaError(format!("{shown}: {e}"));
-            #[cfg(unix)]
-            let path: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(path);
-            #[cfg(not(unix))]
-            let path = &*shown;
-            let bytes = std::fs::read(path).map_err(|e| named(&e))?;
+            let named = |e: &dyn std::fmt::Display| SchemaError(format!("{}: {e}", String::from_utf8_lossy(path)));
+            let bytes = std::fs::read(path_of(path)).map_err(|e| named(&e))?;
             self.registry.borrow_mut().register(&bytes).map_err(|e| named(&e))
         })
+    }
+
+    /// Compiles and registers the .proto files at `paths`, likewise. They and their imports are
+    /// looked for in `folders`; without any, in the files' own.
+    #[cfg(feature = "proto")]
+    pub fn register_proto(&self, paths: &[&[u8]], folders: &[&[u8]]) -> Registered {
+        let owned = |paths: &[&[u8]]| paths.iter().map(|path| path_of(path)).collect::<Vec<_>>();
+        self.protected(|| {
+            let sources = Sources::files(&owned(paths), owned(folders))?;
+            self.registry.borrow_mut().register_sources(sources)
+        })
+    }
+
+    /// Compiles and registers .proto text, likewise.
+    #[cfg(feature = "proto")]
+    pub fn register_source(&self, text: &[u8], name: Option<&[u8]>) -> Registered {
+        self.protected(|| self.registry.borrow_mut().register_sources(Sources::text(text, name)?))
+    }
+
+    /// Fails: there is no compiler.
+    #[cfg(not(feature = "proto"))]
+    pub fn register_proto(&self, _: &[&[u8]], _: &[&[u8]]) -> Registered {
+        self.protected(|| Err(SchemaError(NO_COMPILER.into())))
+    }
+
+    /// Fails: there is no compiler.
+    #[cfg(not(feature = "proto"))]
+    pub fn register_source(&self, _: &[u8], _: Option<&[u8]>) -> Registered {
+        self.protected(|| Err(SchemaError(NO_COMPILER.into())))
     }
 
     fn protected(&self, register: impl FnOnce() -> Result<bool, SchemaError>) -> Registered {
@@ -278,6 +308,14 @@ impl Drop for Instance {
             drop(unsafe { Box::from_raw(writer) });
         }
     }
+}
+
+/// The path that a Lua string is.
+fn path_of(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).into();
+    #[cfg(not(unix))]
+    return String::from_utf8_lossy(bytes).into_owned().into();
 }
 
 /// The pins of the running function, as upvalue.

@@ -27,6 +27,17 @@ pub enum BadArgument {
     },
     /// NULL with a length.
     Null,
+    /// A list with another type in it.
+    Element {
+        /// Its position.
+        at: usize,
+        /// What was expected.
+        expected: &'static str,
+        /// The name of the type that came.
+        got: &'static str,
+    },
+    /// A list without elements.
+    Empty,
 }
 
 impl BadArgument {
@@ -35,7 +46,7 @@ impl BadArgument {
         match self {
             BadArgument::Type { expected, .. } => *expected == LENGTH,
             BadArgument::Length | BadArgument::Beyond { .. } => true,
-            BadArgument::Null => false,
+            BadArgument::Null | BadArgument::Element { .. } | BadArgument::Empty => false,
         }
     }
 }
@@ -50,6 +61,8 @@ impl fmt::Display for BadArgument {
             BadArgument::Length => f.write_str("length must be a whole number from 0 on"),
             BadArgument::Beyond { length, size } => write!(f, "length {length} is beyond the string's {size} bytes"),
             BadArgument::Null => f.write_str("NULL with a length"),
+            BadArgument::Element { at, expected, got } => write!(f, "expected {expected} at index {at}, got {got}"),
+            BadArgument::Empty => f.write_str("the list is empty"),
         }
     }
 }

@@ -1,0 +1,305 @@
+//! .proto text: compiled to the descriptor sets that protoc would write.
+//!
+//! protox-parse parses, one file at a time, and prost-reflect resolves types and options.
+//! What lies between is done here rather than by protox: it recurses with every import, and
+//! prost-reflect follows public imports one step only. All files, those of text and the
+//! registered ones that they import, are put in order and linked one by one, each with all
+//! that it sees as its imports; the result gets its own imports back.
+
+mod lookup;
+mod place;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use miette::Diagnostic;
+use prost::Message;
+use prost_reflect::DescriptorPool;
+use prost_types::source_code_info::Location;
+use prost_types::{FileDescriptorProto, SourceCodeInfo};
+use protox_parse::ParseError;
+
+use super::check::check_cost;
+use super::hint::quoted;
+use super::imports::{self, Declared, FileId, Imports};
+use super::input::without;
+use super::link::link;
+use super::registry::{BUILT_IN, Registry, built_in_pool};
+use crate::error::SchemaError;
+use lookup::Text;
+use place::{error_at, error_in, offset};
+
+pub use lookup::Sources;
+
+type Result<T> = std::result::Result<T, SchemaError>;
+
+/// `FileDescriptorSet.file`, and `dependency` in a file.
+const FILE: u8 = 1 << 3 | 2;
+const DEPENDENCY: i32 = 3;
+/// `uninterpreted_option`, where the parser puts every option.
+const UNINTERPRETED: i32 = 999;
+
+impl Registry {
+    /// Compiles .proto text and registers it like [`Registry::register`]. It may import what is registered.
+    ///
+    /// # Errors
+    /// Text that does not compile, and as for descriptors.
+    pub fn register_sources(&mut self, sources: Sources) -> Result<bool> {
+        let set = compile(sources, self)?;
+        self.register(&set)
+    }
+}
+
+/// A file of text, parsed.
+struct Parsed {
+    text: Text,
+    /// Without its source info.
+    proto: FileDescriptorProto,
+    /// In the order of their paths.
+    locations: Vec<Location>,
+}
+
+/// A registered file that text imports.
+struct Imported {
+    /// Names by which it is imported.
+    names: Vec<String>,
+    proto: FileDescriptorProto,
+}
+
+/// A serialized `FileDescriptorSet` of all files of text that `sources` leads to.
+fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
+    let (texts, wanted) = parse(sources, registry)?;
+    let imported = registered(&texts, wanted, registry)?;
+    let aliases: Vec<Vec<&str>> =
+        imported.iter().map(|i| i.names.iter().skip(1).map(String::as_str).collect()).collect();
+    let none = Vec::new();
+    let protos = texts.iter().map(|t| &t.proto).zip(std::iter::repeat(&none));
+    let declared: Vec<Declared> = protos
+        .chain(imported.iter().map(|i| &i.proto).zip(&aliases))
+        .map(|(proto, aliases)| Declared {
+            file: proto.name(),
+            aliases,
+            imports: &proto.dependency,
+            public: &proto.public_dependency,
+        })
+        .collect();
+
+    let mut linker = Linker::new();
+    let mut compiled = Vec::new();
+    for at in imports::order(&declared, |name| BUILT_IN.contains(&name))? {
+        let Some(declared) = declared.get(at) else { continue };
+        let visible = linker.enter(*declared)?;
+        if let Some(text) = texts.get(at) {
+            text.link(&mut linker.pool, visible)?;
+            compiled.push(text);
+        } else if let Some(imported) = at.checked_sub(texts.len()).and_then(|at| imported.get(at)) {
+            link(&mut linker.pool, &imported.proto, visible)?;
+        }
+    }
+
+    let mut set = Vec::new();
+    for text in compiled {
+        let file = text.encode(&linker.pool)?;
+        set.push(FILE);
+        prost::encode_length_delimiter(file.len(), &mut set).map_err(|e| SchemaError(e.to_string()))?;
+        set.extend_from_slice(&file);
+    }
+    Ok(set)
+}
+
+/// The roots of `sources` and all files of text that they import, and the names of the registered ones.
+fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<String>)> {
+    let mut sources = sources;
+    let roots = std::mem::take(&mut sources.roots);
+    let mut known: HashSet<String> = roots.iter().map(|root| root.name.clone()).collect();
+    let mut files = roots.into_iter().map(Parsed::new).collect::<Result<Vec<_>>>()?;
+    let mut wanted = Vec::new();
+    let mut next = 0;
+    while let Some(file) = files.get(next) {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        for (import, at) in file.proto.dependency.iter().zip(0..) {
+            if !seen.insert(import) {
+                return Err(file.error(&[DEPENDENCY, at], &format!("imports {} twice", quoted(import))));
+            }
+            // Copies of the built-in files are not registered either.
+            if known.contains(import) || BUILT_IN.contains(&import.as_str()) {
+                continue;
+            }
+            match sources.import(import)? {
+                Some(text) => {
+                    known.insert(import.clone());
+                    found.push(Parsed::new(text)?);
+                }
+                None if registry.id(import).is_some() => wanted.push(import.clone()),
+                None => return Err(file.error(&[DEPENDENCY, at], &sources.missing(import))),
+            }
+        }
+        files.extend(found);
+        next = next.saturating_add(1);
+    }
+    Ok((files, wanted))
+}
+
+/// The registered files that are `wanted` beside `texts`, and those that they import.
+fn registered(texts: &[Parsed], mut wanted: Vec<String>, registry: &Registry) -> Result<Vec<Imported>> {
+    let mut known: HashSet<String> = texts.iter().map(|text| text.text.name.clone()).collect();
+    known.extend(BUILT_IN.map(str::to_owned));
+    let mut positions: HashMap<FileId, usize> = HashMap::new();
+    let mut files: Vec<Imported> = Vec::new();
+    while let Some(name) = wanted.pop() {
+        if !known.insert(name.clone()) {
+            continue;
+        }
+        let Some(id) = registry.id(&name) else {
+            return Err(SchemaError(format!("import {} is not registered", quoted(&name))));
+        };
+        let at = *positions.entry(id).or_insert(files.len());
+        match files.get_mut(at) {
+            Some(file) => file.names.push(name),
+            None => {
+                let proto = registry.descriptor(id, &name)?;
+                wanted.extend(proto.dependency.iter().cloned());
+                files.push(Imported { names: vec![name], proto });
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Tells what each file sees, in linking order.
+struct Linker {
+    pool: DescriptorPool,
+    names: Vec<String>,
+    by_name: HashMap<String, FileId>,
+    imports: Vec<Imports>,
+    visible: usize,
+}
+
+impl Linker {
+    fn new() -> Self {
+        let none = Imports { visible: Box::from([]), exported: Box::from([]) };
+        let names = BUILT_IN.map(str::to_owned);
+        Linker {
+            pool: built_in_pool(),
+            by_name: names.iter().cloned().zip(0..).collect(),
+            imports: vec![none; names.len()],
+            names: names.into(),
+            visible: 0,
+        }
+    }
+
+    /// Takes `file` in. Answers the names of the files that it sees.
+    fn enter(&mut self, file: Declared) -> Result<Vec<String>> {
+        let exported = |id| self.imports.get(id as usize).map_or(&[][..], |i: &Imports| &i.exported);
+        let new = imports::resolve(file, |name| self.by_name.get(name).copied(), exported, &mut self.visible)?;
+        let id = FileId::try_from(self.names.len()).map_err(|_| error_in(file.file, "too many files"))?;
+        self.by_name.extend(std::iter::once(&file.file).chain(file.aliases).map(|name| ((*name).to_owned(), id)));
+        self.names.push(file.file.to_owned());
+        let names = new.visible.iter().filter_map(|id| self.names.get(*id as usize)).cloned().collect();
+        self.imports.push(new);
+        Ok(names)
+    }
+}
+
+impl Parsed {
+    fn new(text: Text) -> Result<Self> {
+        if let Err((at, what)) = scan::scan(&text.text) {
+            return Err(error_at(&text.shown, &text.text, at, &what));
+        }
+        let mut proto = protox_parse::parse(&text.name, &text.text).map_err(|e| syntax_error(&text, &e))?;
+        let locations = proto.source_code_info.take().unwrap_or_default().location;
+        check_cost(&proto)?;
+        Ok(Parsed { text, proto, locations })
+    }
+
+    /// Links the file, which sees the files `visible`, into `pool`.
+    fn link(&self, pool: &mut DescriptorPool, visible: Vec<String>) -> Result<()> {
+        let file = FileDescriptorProto {
+            dependency: visible,
+            public_dependency: Vec::new(),
+            weak_dependency: Vec::new(),
+            ..self.proto.clone()
+        };
+        // It panics where two extensions that are options have the same number; the pool is used no more then.
+        match catch_unwind(AssertUnwindSafe(|| pool.add_file_descriptor_proto(file))) {
+            Ok(linked) => linked.map_err(|e| self.error(e.path().unwrap_or_default(), &explain(&e))),
+            Err(_) => Err(error_in(&self.text.shown, "internal error in the linker")),
+        }
+    }
+
+    /// The linked file, serialized in the order of its fields.
+    fn encode(&self, pool: &DescriptorPool) -> Result<Vec<u8>> {
+        let linked = pool.get_file_by_name(self.proto.name()).map(|file| file.encode_to_vec());
+        let head = FileDescriptorProto {
+            name: self.proto.name.clone(),
+            package: self.proto.package.clone(),
+            dependency: self.proto.dependency.clone(),
+            ..FileDescriptorProto::default()
+        };
+        // Where an option stands in the text is of no use once it has become a field.
+        let locations = self.locations.iter().filter(|l| !l.path.contains(&UNINTERPRETED)).cloned().collect();
+        let tail = FileDescriptorProto {
+            source_code_info: Some(SourceCodeInfo { location: locations }),
+            public_dependency: self.proto.public_dependency.clone(),
+            weak_dependency: self.proto.weak_dependency.clone(),
+            syntax: self.proto.syntax.clone(),
+            ..FileDescriptorProto::default()
+        };
+        let body = linked.as_deref().and_then(|file| without(file, |tag| matches!(tag >> 3, 1..=3 | 9..=12)));
+        let Some(body) = body else { return Err(error_in(&self.text.shown, "is not linked")) };
+        let mut file = head.encode_to_vec();
+        file.extend_from_slice(&body);
+        file.extend(tail.encode_to_vec());
+        Ok(file)
+    }
+
+    /// The error that `what` is wrong at `path`, which is that of a location.
+    fn error(&self, path: &[i32], what: &str) -> SchemaError {
+        let Text { shown, text, .. } = &self.text;
+        let location = (1..=path.len()).rev().filter_map(|n| path.get(..n)).find_map(|path| {
+            let at = self.locations.binary_search_by(|l| l.path.as_slice().cmp(path)).ok()?;
+            self.locations.get(at)
+        });
+        match location.map(|l| l.span.as_slice()) {
+            Some([line, column, ..]) => {
+                let [line, column] = [*line, *column].map(|n| usize::try_from(n).unwrap_or(0));
+                error_at(shown, text, offset(text, line, column), what)
+            }
+            _ => error_in(shown, what),
+        }
+    }
+}
+
+fn syntax_error(text: &Text, error: &ParseError) -> SchemaError {
+    let labels = error.labels().into_iter().flatten().last();
+    let at = match (error.span(), labels) {
+        (Some(span), _) => span.start,
+        (None, Some(label)) => label.offset(),
+        // The end of the file.
+        (None, None) => text.text.trim_end().len(),
+    };
+    let what = match text.text.get(at..) {
+        // protox-parse 0.9 calls it a group.
+        Some(rest) if error.to_string() == "invalid group name" && rest.starts_with(['"', '\'']) => {
+            "invalid import: no \"\\\", \"//\", \".\" or \"..\" may be in it".into()
+        }
+        _ => explain(error),
+    };
+    error_at(&text.shown, &text.text, at, &what)
+}
+
+/// An error with what else it has to say.
+fn explain(error: &impl Diagnostic) -> String {
+    let mut text = error.to_string();
+    if let Some(cause) = std::error::Error::source(error) {
+        text.push_str(&format!(": {cause}"));
+    }
+    if let Some(help) = error.help() {
+        text.push_str(&format!(" ({help})"));
+    }
+    text
+}

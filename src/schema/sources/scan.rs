@@ -1,0 +1,173 @@
+//! A look at .proto text before it is parsed, for what the parser and the linker take badly: they recurse with the
+//! brackets and with the parts of a name, and know no editions.
+
+/// How deep brackets may nest: protoc takes 32 levels of messages.
+const DEEPEST: usize = 40;
+/// How many dots a name may have.
+const MOST_DOTS: usize = 128;
+
+/// What is wrong, and at which byte.
+pub(super) type Refusal = (usize, String);
+
+/// Refuses text that the parser is not to see.
+pub(super) fn scan(text: &str) -> Result<(), Refusal> {
+    let tokens = Tokens { text, at: 0 };
+    edition(tokens)?;
+    let mut open = Vec::with_capacity(DEEPEST);
+    let mut dots = 0;
+    for (at, token) in tokens {
+        match token.as_bytes() {
+            [bracket @ (b'{' | b'[' | b'(' | b'<')] => {
+                if open.len() == DEEPEST {
+                    return Err((at, format!("nested more than {DEEPEST} levels deep")));
+                }
+                open.push(*bracket);
+            }
+            [bracket @ (b'}' | b']' | b')' | b'>')] => {
+                // What closes nothing is an error of the parser's, and takes no level away.
+                open.pop_if(|open| pair(*open) == *bracket);
+            }
+            _ => {}
+        }
+        match token.as_bytes() {
+            [b'.'] if dots == MOST_DOTS => return Err((at, format!("a name of more than {MOST_DOTS} parts"))),
+            [b'.'] => dots += 1,
+            // The name of an option goes on after a part in parentheses.
+            [b'(' | b')'] => {}
+            [first, ..] if is_word(*first) => {}
+            _ => dots = 0,
+        }
+    }
+    Ok(())
+}
+
+/// Refuses text that begins with an edition.
+fn edition(mut tokens: Tokens) -> Result<(), Refusal> {
+    let Some((at, "edition")) = tokens.next() else { return Ok(()) };
+    let edition = tokens.nth(1).map_or("", |(_, value)| value);
+    Err((
+        at,
+        format!("edition {edition}: text is compiled with syntax \"proto2\" and \"proto3\" only, not with editions"),
+    ))
+}
+
+fn pair(open: u8) -> u8 {
+    match open {
+        b'{' => b'}',
+        b'[' => b']',
+        b'(' => b')',
+        _ => b'>',
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The words, strings and single characters of a text, without comments; with each, where it begins.
+#[derive(Clone, Copy)]
+struct Tokens<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = (usize, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let at = self.at;
+            let rest = self.text.get(at..)?;
+            let first = rest.chars().next()?;
+            let (length, is_token) = match first {
+                '#' => (line(rest), false),
+                '/' if rest.starts_with("//") => (line(rest), false),
+                '/' if rest.starts_with("/*") => {
+                    (rest.get(2..).and_then(|r| r.find("*/")).map_or(rest.len(), |n| n.saturating_add(4)), false)
+                }
+                '"' | '\'' => (string(rest.as_bytes()), true),
+                _ if first.is_ascii_whitespace() => (1, false),
+                _ if first.is_ascii_alphanumeric() || first == '_' => {
+                    (rest.bytes().take_while(|b| is_word(*b)).count(), true)
+                }
+                _ => (first.len_utf8(), true),
+            };
+            self.at = at.saturating_add(length);
+            if is_token {
+                return Some((at, rest.get(..length).unwrap_or(rest)));
+            }
+        }
+    }
+}
+
+/// The length of the line that `text` begins with.
+fn line(text: &str) -> usize {
+    text.find('\n').unwrap_or(text.len())
+}
+
+/// The length of the string literal that `text` begins with. It ends with its line at the latest.
+fn string(text: &[u8]) -> usize {
+    let quote = text.first();
+    let mut escaped = false;
+    for (at, byte) in text.iter().enumerate().skip(1) {
+        match byte {
+            b'\n' => return at,
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            byte if Some(byte) == quote => return at.saturating_add(1),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<&str> {
+        Tokens { text, at: 0 }.map(|(_, token)| token).collect()
+    }
+
+    #[test]
+    fn tokens_are_words_strings_and_characters() {
+        assert_eq!(
+            tokens("a_1.b /* { */ = // {\n\"{\\\"\\\\\"'\"}' é # {\n<"),
+            ["a_1", ".", "b", "=", "\"{\\\"\\\\\"", "'\"}'", "é", "<"]
+        );
+        assert_eq!(tokens("\"open\n}"), ["\"open", "}"]);
+        assert_eq!(tokens("'\\\n}"), ["'\\", "}"]);
+        assert_eq!(tokens("/* /* */ }"), ["}"]);
+        for unfinished in ["/*", "/* *", "\"", "\"\\", "//", ""] {
+            assert!(tokens(unfinished).len() < 2, "{unfinished}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        for (open, close) in [("{", "}"), ("[", "]"), ("(", ")"), ("<", ">")] {
+            let fine = format!("{}{}", open.repeat(40), close.repeat(40));
+            assert_eq!(scan(&fine.repeat(3)), Ok(()));
+            assert_eq!(scan(&open.repeat(41)).unwrap_err(), (40, "nested more than 40 levels deep".into()));
+        }
+        assert!(scan(&"{]".repeat(41)).is_err());
+        assert_eq!(scan(&"\"{\"//{\n/*{*/".repeat(41)), Ok(()));
+    }
+
+    #[test]
+    fn long_names_are_refused() {
+        let names = format!("(a{}) = 1.5;", ".b".repeat(128));
+        assert_eq!(scan(&names.repeat(3)), Ok(()));
+        let name = format!("(a) /**/ .b .\n{}", "c.".repeat(127));
+        assert_eq!(scan(&name).unwrap_err().1, "a name of more than 128 parts");
+    }
+
+    #[test]
+    fn editions_are_named() {
+        let refusal = scan("// new\n edition = \"2023\";").unwrap_err();
+        assert_eq!(refusal.0, 8);
+        assert!(refusal.1.starts_with("edition \"2023\": "), "{}", refusal.1);
+        assert!(scan("edition").is_err());
+        assert_eq!(scan("message edition {}"), Ok(()));
+    }
+}

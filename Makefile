@@ -4,7 +4,6 @@
 #   make uninstall LUA=jit  takes them away again
 #   make suite LUA=jit      runs the Lua tests against the module in that interpreter
 LUA ?= 5.4
-PROFILE ?= release
 PREFIX ?= /usr/local
 CARGO ?= cargo
 STRIP ?= strip
@@ -36,7 +35,7 @@ EMBEDDED = --no-default-features --features vendored,proto,$(FEATURE)
 # Every Lua has a target folder of its own, so that building for one does not rebuild for another. A single build of all
 # of them in a row is quicker with one folder, since they share their dependencies.
 TARGET_DIR ?= target/module-$(LUA)
-BUILT = $(TARGET_DIR)/$(PROFILE)/libprotobuf_lua
+BUILT = $(TARGET_DIR)/release/libprotobuf_lua
 MODULE = target/lua/$(LUA)/protobuf.so
 HOST = target/lua/$(LUA)/protobuf-lua
 
@@ -52,35 +51,41 @@ all: module
 
 # `install` makes a new file: a program that has the old one loaded keeps it.
 module:
-	$(CARGO) rustc --profile $(PROFILE) --lib --crate-type cdylib \
+	@command -v $(CARGO) >/dev/null || { echo 'there is no cargo: install Rust, https://rustup.rs' >&2; exit 1; }
+	$(CARGO) rustc --release --lib --crate-type cdylib \
 		--no-default-features --features module,proto,$(FEATURE) --target-dir $(TARGET_DIR)
 	mkdir -p $(dir $(MODULE))
 	install -m 755 $$(ls $(BUILT).so $(BUILT).dylib 2>/dev/null) $(MODULE)
 
 # The host program with this Lua embedded, for where there is no interpreter.
 host:
-	$(CARGO) build $(EMBEDDED)
+	$(CARGO) build $(EMBEDDED) --target-dir target
 	mkdir -p $(dir $(HOST))
 	install -m 755 target/debug/protobuf-lua $(HOST)
 
 # Fails if a file stands in the way that is not the one to replace or remove.
 own = @if [ -e '$(1)' ] && ! grep -aqF '$(2)' '$(1)'; then \
-	echo '$(1) is not this library for $(NAME): remove it yourself, or choose another PREFIX' >&2; exit 1; fi
+	echo '$(1) is not $(3): remove it yourself, or choose another PREFIX' >&2; exit 1; fi
+owned = $(call own,$(CPATH)/protobuf.so,$(MODULE_MARK),this library for $(NAME))
+owned_parser = $(call own,$(LPATH)/parser.lua,$(PARSER_MARK),the parser of this library)
 
-# Built before, if there is no cargo for the user who installs: `make module && sudo make install`.
-install: $(if $(shell command -v $(CARGO)),module)
+# Without a cargo, as for a root who has none, what was built before is installed: `make module && sudo make install`.
+install: $(if $(shell (command -v $(CARGO)) 2>/dev/null),module)
 	@[ -e $(MODULE) ] || { echo 'build it first: make module LUA=$(LUA)' >&2; exit 1; }
-	$(call own,$(CPATH)/protobuf.so,$(MODULE_MARK))
-	$(call own,$(LPATH)/parser.lua,$(PARSER_MARK))
+	$(owned)
+	$(owned_parser)
+	@if [ -e '$(LPATH)/protobuf.lua' ]; then \
+		echo '$(LPATH)/protobuf.lua would be found before the module: remove it' >&2; exit 1; fi
 	mkdir -p '$(CPATH)' '$(LPATH)'
 	install -m 755 $(MODULE) '$(CPATH)/protobuf.so.new'
-	$(STRIP) -S '$(CPATH)/protobuf.so.new'
+	$(STRIP) -S '$(CPATH)/protobuf.so.new' || { rm -f '$(CPATH)/protobuf.so.new'; exit 1; }
 	mv -f '$(CPATH)/protobuf.so.new' '$(CPATH)/protobuf.so'
 	install -m 644 lua/parser.lua '$(LPATH)/parser.lua'
+	@echo 'for a Lua that does not look there: LUA_CPATH="$(CPATH)/?.so;;" LUA_PATH="$(LPATH)/?.lua;;"'
 
 uninstall:
-	$(call own,$(CPATH)/protobuf.so,$(MODULE_MARK))
-	$(call own,$(LPATH)/parser.lua,$(PARSER_MARK))
+	$(owned)
+	$(owned_parser)
 	rm -f '$(CPATH)/protobuf.so' '$(LPATH)/parser.lua'
 
 # The host has the library built in; the module is what is tested.

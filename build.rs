@@ -8,7 +8,7 @@ fn main() {
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     if enabled("MODULE") {
         module(&system);
-    } else if enabled("VENDORED") && !matches!(&*system, "windows") {
+    } else if enabled("VENDORED") && system != "windows" {
         // C modules that scripts load find the host's Lua.
         println!("cargo:rustc-link-arg-bins=-rdynamic");
     }

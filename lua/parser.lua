@@ -12,7 +12,7 @@ function parser.register(files, path)
   end
   local folders = { "." }
   for _, file in ipairs(type(files) == "table" and files or { files }) do
-    folders[#folders + 1] = tostring(file):match "^(.*)[/\\]"
+    folders[#folders + 1] = tostring(file):match "^(.*[/\\])"
   end
   return protobuf.register_proto(files, folders)
 end

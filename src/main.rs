@@ -1,4 +1,4 @@
-//! The host program: runs Lua scripts on the embedded Lua with `protobuf` preloaded,
+//! The host program: runs Lua scripts on the embedded Lua with `protobuf` and `parser` preloaded,
 //! so that trying the library needs no Lua installed.
 
 use std::env;
@@ -12,6 +12,7 @@ use mlua::{Function, Lua, LuaString, Table, Variadic};
 const NAME: &str = env!("CARGO_PKG_NAME");
 const QUICKSTART: &str = "lua/examples/quickstart.lua";
 const HOST: &str = include_str!("../lua/host.lua");
+const PARSER: &str = include_str!("../lua/parser.lua");
 const USAGE: &str = "\
 usage: protobuf-lua [options] [script [args]]
   -e code   run the string 'code'
@@ -98,6 +99,8 @@ fn run(argv: &[OsString], invocation: &Invocation) -> mlua::Result<Option<Vec<u8
     // included; what they do with those is theirs to answer for, as in the stand-alone lua.
     let lua = unsafe { Lua::unsafe_new() };
     protobuf_lua::preload(&lua)?;
+    let preload: Table = lua.load("return package.preload").eval()?;
+    preload.raw_set("parser", lua.load(PARSER).set_name("=parser.lua").into_function()?)?;
     let host: Table = lua.load(HOST).set_name("=[host]").eval()?;
 
     if invocation.version {

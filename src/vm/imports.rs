@@ -2,14 +2,14 @@
 //!
 //! A shared object with an import that nobody has does not load, and the loader's message names
 //! that function, which tells few what to do. So functions that some Lua lacks are imported
-//! weakly: the module loads in every Lua, and says itself which one it is for.
+//! weakly: the module loads in every Lua, and says itself which one it is for. That holds for builds with
+//! fat LTO, as the release profile has it: a strong reference from another object would win.
 
 use std::ffi::CStr;
 
 // All functions of the C API that the builds import and that one of the Luas lacks.
 std::arch::global_asm!(
     ".weak luaL_loadbuffer",
-    ".weak luaL_loadbufferx",
     ".weak lua_call",
     ".weak lua_callk",
     ".weak lua_copy",
@@ -29,7 +29,19 @@ std::arch::global_asm!(
     ".weak lua_tointegerx",
     ".weak lua_tonumber",
     ".weak lua_tonumberx",
+    ".weak lua_version",
 );
+
+/// What this build needs and the Luas that it is not for lack, as far as it can be told so.
+const NEEDED: &[&CStr] = if cfg!(any(feature = "lua51", feature = "luajit")) {
+    &[c"lua_objlen", c"lua_call"]
+} else if cfg!(feature = "lua52") {
+    &[c"lua_getctx"]
+} else if cfg!(feature = "lua53") {
+    &[c"lua_rotate", c"lua_newuserdata"]
+} else {
+    &[c"lua_newuserdatauv"]
+};
 
 /// Functions that tell a Lua from those before it, the newest Lua first.
 const TELLING: [(&CStr, &str); 5] = [
@@ -40,11 +52,15 @@ const TELLING: [(&CStr, &str); 5] = [
     (c"lua_getctx", "Lua 5.2"),
 ];
 
-/// The Lua that the imports come from, told by what it has.
-pub fn provider() -> &'static str {
-    let has = |name: &CStr| {
-        // SAFETY: the name ends with a zero; looking it up calls nothing.
-        !unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.is_null()
-    };
-    TELLING.iter().find(|(name, _)| has(name)).map_or("Lua 5.1", |(_, lua)| lua)
+/// The Lua that the imports come from, if it lacks some.
+pub fn another() -> Option<&'static str> {
+    if NEEDED.iter().all(|name| has(name)) {
+        return None;
+    }
+    Some(TELLING.iter().find(|(name, _)| has(name)).map_or("Lua 5.1", |(_, lua)| lua))
+}
+
+fn has(name: &CStr) -> bool {
+    // SAFETY: the name ends with a zero; looking it up calls nothing.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.is_null()
 }

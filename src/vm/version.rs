@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::api::*;
 use super::number::{PIN_BOXED, PIN_INT64, PIN_UINT64};
-use super::stack::{raw_get_str, raw_set_str, string_at};
+use super::stack::{raw_get_str, raw_set_str};
 use crate::error::Text;
 
 macro_rules! build_for {
@@ -32,27 +32,55 @@ build_for!("LuaJIT");
 /// The pins of boxed numbers, which are nil where there are none.
 pub const BOXED_PINS: [Slot; 3] = [PIN_INT64, PIN_UINT64, PIN_BOXED];
 
-/// That the running Lua is the one that this build is for.
+/// That the running Lua is the one that this build is for, whatever the program did to its globals.
 ///
 /// # Errors
 /// A text that tells both.
 ///
 /// # Safety
-/// Five free slots.
+/// Five free slots. May raise.
 pub unsafe fn check_version(l: *mut lua_State) -> Result<(), Box<Text>> {
     // Nothing that another Lua may lack is called before this.
     #[cfg(all(feature = "module", target_os = "linux"))]
-    told(super::imports::provider())?;
+    if let Some(found) = super::imports::another() {
+        return told(found);
+    }
     // SAFETY: as the caller promises.
+    unsafe { told(running(l)) }
+}
+
+/// The Lua that runs, of those that this build could run in at all.
+#[cfg(any(feature = "lua51", feature = "luajit"))]
+unsafe fn running(l: *mut lua_State) -> &'static str {
+    // SAFETY: the registry is a table and has the same index in both.
     unsafe {
         let top = lua_gettop(l);
-        mlua::ffi::lua_getglobal(l, c"_VERSION".as_ptr());
-        mlua::ffi::lua_getglobal(l, c"jit".as_ptr());
-        let jit = lua_type(l, top + 2) == LUA_TTABLE;
-        let version = string_at(l, top + 1).unwrap_or_default();
-        let result = told(&if jit { "LuaJIT".into() } else { String::from_utf8_lossy(version) });
+        push_bytes(l, b"_LOADED");
+        lua_rawget(l, LUA_REGISTRYINDEX);
+        let jit = lua_type(l, -1) == LUA_TTABLE && {
+            raw_get_str(l, -1, "jit");
+            lua_type(l, -1) == LUA_TTABLE
+        };
         lua_settop(l, top);
-        result
+        if jit { "LuaJIT" } else { "Lua 5.1" }
+    }
+}
+
+/// The Lua that runs, of those that this build could run in at all.
+#[cfg(not(any(feature = "lua51", feature = "luajit")))]
+unsafe fn running(l: *mut lua_State) -> &'static str {
+    // SAFETY: as the caller promises; where the version comes as a pointer, it is that of a constant.
+    #[cfg(any(feature = "lua52", feature = "lua53"))]
+    let version = unsafe { *mlua::ffi::lua_version(l) };
+    // SAFETY: as the caller promises.
+    #[cfg(any(feature = "lua54", feature = "lua55"))]
+    let version = unsafe { mlua::ffi::lua_version(l) };
+    match version as u32 {
+        502 => "Lua 5.2",
+        503 => "Lua 5.3",
+        504 => "Lua 5.4",
+        505 => "Lua 5.5",
+        _ => "another one",
     }
 }
 

@@ -21,6 +21,9 @@ if harness.jit then
   harness.ffi = found and ffi
 end
 
+-- Whether the build compiles .proto text.
+harness.compiles = not tostring(select(2, pcall(protobuf.new().register_source, ""))):find "cargo feature"
+
 harness.unpack = table.unpack or unpack
 harness.load = loadstring or load
 harness.inf = 1 / 0

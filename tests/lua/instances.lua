@@ -190,3 +190,21 @@ h.test("clear forgets what the metatables of types hold, too", function()
   collectgarbage()
   assert(collectgarbage("count") - before < 200, collectgarbage("count") - before)
 end)
+
+-- Programs forbid the reading of undeclared globals, and sandboxes take some away.
+h.test("the module loads whatever the globals are", function()
+  local loaded, meta, version, jit = package.loaded.protobuf, getmetatable(_G), _VERSION, jit
+  package.loaded.protobuf = nil
+  rawset(_G, "_VERSION", nil)
+  rawset(_G, "jit", nil)
+  setmetatable(_G, { __index = function(_, name)
+    error("undeclared variable " .. name, 2)
+  end })
+  local fine, again = pcall(require, "protobuf")
+  setmetatable(_G, meta)
+  rawset(_G, "_VERSION", version)
+  rawset(_G, "jit", jit)
+  package.loaded.protobuf = loaded
+  assert(fine, again)
+  assert(again ~= loaded and again._VERSION == loaded._VERSION)
+end)

@@ -217,6 +217,10 @@ end)
 
 -- The module `parser` ------------------------------------------------------------------------------------------------
 
+if not h.compiles then
+  return
+end
+
 local contacts_source = [[
   package %s;
 
@@ -287,6 +291,7 @@ end)
 h.test("parser.register names what is wrong with a file", function()
   local parser = require "parser"
   h.raises("nosuch.proto", parser.register, "nosuch.proto", h.descriptors)
+  h.eq(select(2, pcall(parser.register, "/nosuch.proto")), "/nosuch.proto: there is no such file")
   with_sources({ "parsed wrongly" }, function(folder, names)
     h.raises(names[1], parser.register, names[1], folder)
   end)

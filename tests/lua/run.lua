@@ -1,7 +1,6 @@
 -- Runs the suite: lua tests/lua/run.lua [part of the names to run], with "protobuf" in reach of require.
 
 local folder = arg and arg[0] and arg[0]:match("^(.*)[/\\]") or (arg and arg[0] and "." or "tests/lua")
-package.path = folder .. "/../../lua/?.lua;" .. package.path
 local harness = dofile(folder .. "/harness.lua")
 package.path = folder .. "/../../lua/?.lua;" .. package.path
 harness.descriptors = folder .. "/../../descriptors"

@@ -4,10 +4,7 @@ local h = ...
 local protobuf = h.protobuf
 local raises = h.raises
 
--- Whether this build has the compiler.
-local compiles = not tostring(select(2, pcall(protobuf.new().register_source, ""))):find "cargo feature"
-
-if not compiles then
+if not h.compiles then
   h.test("without the compiler, text is an error that says so", function()
     local pb = protobuf.new()
     local message = raises('this build of protobuf compiles no .proto text (its cargo feature "proto" is off)', pb.register_source, "")

@@ -107,11 +107,23 @@ fn the_reference_describes_every_function() {
     }
 }
 
+const DOCUMENTS: [&str; 6] =
+    ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", REFERENCE, "docs/architecture.md", "docs/benchmarks.md"];
+
+#[test]
+fn no_placeholder_is_left() {
+    for document in DOCUMENTS {
+        for word in read(document).split(|c: char| c.is_whitespace() || "|`()".contains(c)) {
+            let name = word.strip_prefix('@').and_then(|rest| rest.strip_suffix('@')).unwrap_or_default();
+            assert!(name.is_empty(), "{document} has {word}");
+            assert!(!["TODO", "FIXME", "XXX", "TBD"].contains(&word), "{document} has {word}");
+        }
+    }
+}
+
 #[test]
 fn links_lead_to_files() {
-    for document in
-        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", REFERENCE, "docs/architecture.md", "docs/benchmarks.md"]
-    {
+    for document in DOCUMENTS {
         let folder = root().join(document).parent().map(Path::to_path_buf).unwrap_or_default();
         let text = read(document);
         for (_, rest) in text.match_indices("](").map(|(at, found)| text.split_at(at + found.len())) {

@@ -1,5 +1,6 @@
 //! A look at .proto text before it is parsed, for what the parser and the linker take badly: they recurse with the
-//! brackets and with the parts of a name, and know no editions.
+//! brackets and with the parts of a name, and know no editions. It must tell comments, strings and space apart as the
+//! parser's lexer does, or brackets go uncounted; so Cargo.toml names one version of protox-parse.
 
 /// How deep brackets may nest: protoc takes 32 levels of messages.
 const DEEPEST: usize = 40;
@@ -32,6 +33,7 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
         match token.as_bytes() {
             [b'.'] if dots == MOST_DOTS => return Err((at, format!("a name of more than {MOST_DOTS} parts"))),
             [b'.'] => dots += 1,
+            b"/*" => return Err((at, "block comments do not nest".into())),
             // The name of an option goes on after a part in parentheses.
             [b'(' | b')'] => {}
             [first, ..] if is_word(*first) => {}
@@ -64,7 +66,8 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The words, strings and single characters of a text, without comments; with each, where it begins.
+/// The words, strings and single characters of a text, without comments; with each, where it begins. A comment in which
+/// another begins is told by the token "/*".
 #[derive(Clone, Copy)]
 struct Tokens<'a> {
     text: &'a str,
@@ -82,11 +85,12 @@ impl<'a> Iterator for Tokens<'a> {
             let (length, is_token) = match first {
                 '#' => (line(rest), false),
                 '/' if rest.starts_with("//") => (line(rest), false),
-                '/' if rest.starts_with("/*") => {
-                    (rest.get(2..).and_then(|r| r.find("*/")).map_or(rest.len(), |n| n.saturating_add(4)), false)
-                }
+                '/' if rest.starts_with("/*") => match block_comment(rest) {
+                    Some(length) => (length, false),
+                    None => (2, true),
+                },
                 '"' | '\'' => (string(rest.as_bytes()), true),
-                _ if first.is_ascii_whitespace() => (1, false),
+                _ if first.is_ascii_whitespace() || first == '\x0b' => (1, false),
                 _ if first.is_ascii_alphanumeric() || first == '_' => {
                     (rest.bytes().take_while(|b| is_word(*b)).count(), true)
                 }
@@ -103,6 +107,19 @@ impl<'a> Iterator for Tokens<'a> {
 /// The length of the line that `text` begins with.
 fn line(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
+}
+
+/// The length of the comment that `text` begins with. `None` if another begins in it: the parser counts those, and
+/// protoc refuses them.
+fn block_comment(text: &str) -> Option<usize> {
+    let inside = text.get(2..)?;
+    let end = inside.find("*/");
+    // The end may be the beginning of another as well: "/*/".
+    let upto = end.map_or(inside.len(), |at| at.saturating_add(1));
+    if inside.get(..upto)?.contains("/*") {
+        return None;
+    }
+    Some(end.map_or(text.len(), |at| at.saturating_add(4)))
 }
 
 /// The length of the string literal that `text` begins with. It ends with its line at the latest.
@@ -137,7 +154,9 @@ mod tests {
         );
         assert_eq!(tokens("\"open\n}"), ["\"open", "}"]);
         assert_eq!(tokens("'\\\n}"), ["'\\", "}"]);
-        assert_eq!(tokens("/* /* */ }"), ["}"]);
+        assert_eq!(tokens("/* / * **/ }"), ["}"]);
+        assert_eq!(tokens("/*/ { */ }"), ["}"]);
+        assert_eq!(tokens("a\x0b.b\x0c"), ["a", ".", "b"]);
         for unfinished in ["/*", "/* *", "\"", "\"\\", "//", ""] {
             assert!(tokens(unfinished).len() < 2, "{unfinished}");
         }
@@ -160,6 +179,14 @@ mod tests {
         assert_eq!(scan(&names.repeat(3)), Ok(()));
         let name = format!("(a) /**/ .b .\n{}", "c.".repeat(127));
         assert_eq!(scan(&name).unwrap_err().1, "a name of more than 128 parts");
+    }
+
+    #[test]
+    fn nested_comments_are_refused() {
+        for (text, at) in [("/* /* */ \" */ {", 0), ("{ /* /*/ {", 2), ("/*\n/*", 0), ("{}/*/* */", 2)] {
+            assert_eq!(scan(text), Err((at, "block comments do not nest".into())), "{text}");
+        }
+        assert_eq!(scan("/* // */ {} // /* /*\n \"/* /*\""), Ok(()));
     }
 
     #[test]

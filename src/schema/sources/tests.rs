@@ -274,6 +274,8 @@ fn hostile_text_is_an_error() {
                 .into(),
             "a.proto: internal error in the linker",
         ),
+        ("/* /* */ \" */ ".to_owned() + &"message A{".repeat(5_000), "a.proto:1:1: block comments do not nest"),
+        (format!("option a{} = 1;", "\x0b.b".repeat(100_000)), "a name of more than 128 parts"),
         ("\0".into(), "invalid token"),
         ("{".repeat(40), "expected"),
         ("}>)]".repeat(1000), "expected"),

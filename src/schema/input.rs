@@ -9,7 +9,8 @@ use crate::wire::Reader;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawFile<'a> {
     pub(super) name: &'a str,
-    /// A serialized `FileDescriptorProto` without its name: what makes two files equal.
+    /// A serialized `FileDescriptorProto` without its name and without source info, which nothing uses: what makes two
+    /// files equal.
     pub(super) content: Cow<'a, [u8]>,
 }
 
@@ -66,7 +67,7 @@ fn set(bytes: &[u8]) -> Result<Option<Vec<RawFile<'_>>>, DecodeError> {
 
 /// The file in `bytes`, if it is one that has a name.
 fn file(bytes: &[u8]) -> Option<RawFile<'_>> {
-    Some(RawFile { name: name(bytes)?, content: without(bytes, |tag| tag == NAME_OR_FILE)? })
+    Some(RawFile { name: name(bytes)?, content: without(bytes, |tag| matches!(tag, NAME_OR_FILE | SOURCE_CODE_INFO))? })
 }
 
 /// The name of the file in `bytes`, if it is one that has a name.
@@ -95,12 +96,6 @@ fn is_source(bytes: &[u8]) -> bool {
         !text.contains(|c: char| c.is_control() && !c.is_whitespace())
             && ["syntax", "message", "package"].iter().any(|word| text.contains(word))
     })
-}
-
-/// The file in `bytes` without its source info, which linking has no use for and which
-/// is most of a file where there is any. `None` if it is malformed.
-pub(super) fn without_source_info(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-    without(bytes, |tag| tag == SOURCE_CODE_INFO)
 }
 
 /// The fields in `bytes` but for those with a tag that is `dropped`. They are borrowed where
@@ -167,22 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_taken_out() {
-        let info = |bytes| without_source_info(bytes).unwrap();
-        assert_eq!(*info(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), *b"\x0a\x01a\x12\x01p");
-        for whole in [&b"\x0a\x01a\x12\x01p"[..], b""] {
-            assert!(matches!(info(whole), Cow::Borrowed(bytes) if bytes == whole));
-        }
-        assert!(matches!(info(b"\x0a\x01a\x4a\x02xx"), Cow::Borrowed(b"\x0a\x01a")));
-        assert_eq!(without_source_info(b"\x0a\x05a"), None);
-    }
-
-    #[test]
-    fn content_is_all_but_the_name() {
+    fn content_is_all_but_the_name_and_source_info() {
         let content = |bytes| files(bytes).unwrap().remove(0).content;
         assert!(matches!(content(b"\x0a\x01a\x12\x01p"), Cow::Borrowed(b"\x12\x01p")));
         assert!(matches!(content(b"\x12\x01p\x0a\x01a"), Cow::Borrowed(b"\x12\x01p")));
         assert_eq!(*content(b"\x12\x01p\x0a\x01a\x62\x00\x0a\x01b"), *b"\x12\x01p\x62\x00");
         assert_eq!(*content(b"\x0a\x01a"), *b"");
+        assert_eq!(*content(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), *b"\x12\x01p");
+        assert!(matches!(content(b"\x0a\x01a\x12\x01p\x4a\x02xx"), Cow::Borrowed(b"\x12\x01p")));
+        assert_eq!(without(b"\x0a\x05a", |_| false), None);
     }
 }

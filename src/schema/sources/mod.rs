@@ -19,7 +19,7 @@ use miette::Diagnostic;
 use prost::Message;
 use prost_reflect::DescriptorPool;
 use prost_types::source_code_info::Location;
-use prost_types::{FileDescriptorProto, SourceCodeInfo};
+use prost_types::FileDescriptorProto;
 use protox_parse::ParseError;
 
 use super::check::check_cost;
@@ -39,8 +39,6 @@ type Result<T> = std::result::Result<T, SchemaError>;
 /// `FileDescriptorSet.file`, and `dependency` in a file.
 const FILE: u8 = 1 << 3 | 2;
 const DEPENDENCY: i32 = 3;
-/// `uninterpreted_option`, where the parser puts every option.
-const UNINTERPRETED: i32 = 999;
 
 impl Registry {
     /// Compiles .proto text and registers it like [`Registry::register`]. It may import what is registered.
@@ -58,7 +56,7 @@ struct Parsed {
     text: Text,
     /// Without its source info.
     proto: FileDescriptorProto,
-    /// In the order of their paths.
+    /// The source info, in the order of the paths: where errors are.
     locations: Vec<Location>,
 }
 
@@ -240,10 +238,7 @@ impl Parsed {
             dependency: self.proto.dependency.clone(),
             ..FileDescriptorProto::default()
         };
-        // Where an option stands in the text is of no use once it has become a field.
-        let locations = self.locations.iter().filter(|l| !l.path.contains(&UNINTERPRETED)).cloned().collect();
         let tail = FileDescriptorProto {
-            source_code_info: Some(SourceCodeInfo { location: locations }),
             public_dependency: self.proto.public_dependency.clone(),
             weak_dependency: self.proto.weak_dependency.clone(),
             syntax: self.proto.syntax.clone(),

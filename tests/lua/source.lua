@@ -136,6 +136,22 @@ h.test("several files, and include dirs as a string or a list", function()
   end)
 end)
 
+h.test("a file that is found in two folders is one file", function()
+  with_files(function(folder, write)
+    local _, a = write("a.proto", "message A {}")
+    local outer, inner = folder:match "^(.*)[/\\]([^/\\]+)$"
+    if not outer then
+      return
+    end
+    local _, b = write("b.proto", 'import "@a.proto"; message B { optional A a = 1; }')
+    local pb = protobuf.new()
+    for _ = 1, 2 do
+      h.eq(pb.register_proto({ inner .. "/" .. a, inner .. "/" .. b }, { outer == "" and "/" or outer, folder }), true)
+    end
+    h.both(pb, "B", { a = {} }, "0a 00")
+  end)
+end)
+
 h.test("one bad file refuses them all, and is named", function()
   with_files(function(folder, write)
     local pb = protobuf.new()

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::place::error_at;
 use crate::error::SchemaError;
@@ -32,7 +33,7 @@ pub(super) struct Text {
     pub(super) name: String,
     /// As messages call it.
     pub(super) shown: String,
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
 }
 
 impl Sources {
@@ -178,7 +179,7 @@ impl Text {
                 if text.starts_with('\u{feff}') {
                     text.remove(0);
                 }
-                Ok(Text { name, shown, text })
+                Ok(Text { name, shown, text: text.into() })
             }
             Err(e) => {
                 let at = e.utf8_error().valid_up_to();

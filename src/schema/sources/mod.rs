@@ -14,6 +14,7 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use miette::Diagnostic;
 use prost::Message;
@@ -54,6 +55,8 @@ impl Registry {
 /// A file of text, parsed.
 struct Parsed {
     text: Text,
+    /// Its other names: a file may be found in several folders, and be linked only once.
+    aliases: Vec<String>,
     /// Without its source info.
     proto: FileDescriptorProto,
     /// The source info, in the order of the paths: where errors are.
@@ -71,12 +74,11 @@ struct Imported {
 fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
     let (texts, wanted) = parse(sources, registry)?;
     let imported = registered(&texts, wanted, registry)?;
-    let aliases: Vec<Vec<&str>> =
-        imported.iter().map(|i| i.names.iter().skip(1).map(String::as_str).collect()).collect();
-    let none = Vec::new();
-    let protos = texts.iter().map(|t| &t.proto).zip(std::iter::repeat(&none));
+    let aliases = texts.iter().map(|t| &*t.aliases).chain(imported.iter().map(|i| i.names.get(1..).unwrap_or_default()));
+    let aliases: Vec<Vec<&str>> = aliases.map(|names| names.iter().map(String::as_str).collect()).collect();
+    let protos = texts.iter().map(|t| &t.proto).chain(imported.iter().map(|i| &i.proto));
     let declared: Vec<Declared> = protos
-        .chain(imported.iter().map(|i| &i.proto).zip(&aliases))
+        .zip(&aliases)
         .map(|(proto, aliases)| Declared {
             file: proto.name(),
             aliases,
@@ -100,10 +102,16 @@ fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
 
     let mut set = Vec::new();
     for text in compiled {
-        let file = text.encode(&linker.pool)?;
-        set.push(FILE);
-        prost::encode_length_delimiter(file.len(), &mut set).map_err(|e| SchemaError(e.to_string()))?;
-        set.extend_from_slice(&file);
+        let content = text.encode(&linker.pool)?;
+        // Files that are equal but for their names are one to the registry.
+        for name in std::iter::once(&text.text.name).chain(&text.aliases) {
+            let name = FileDescriptorProto { name: Some(name.clone()), ..FileDescriptorProto::default() };
+            set.push(FILE);
+            let length = name.encoded_len().saturating_add(content.len());
+            prost::encode_length_delimiter(length, &mut set).map_err(|e| SchemaError(e.to_string()))?;
+            set.extend(name.encode_to_vec());
+            set.extend_from_slice(&content);
+        }
     }
     Ok(set)
 }
@@ -113,7 +121,9 @@ fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<Stri
     let mut sources = sources;
     let roots = std::mem::take(&mut sources.roots);
     let mut known: HashSet<String> = roots.iter().map(|root| root.name.clone()).collect();
-    let mut files = roots.into_iter().map(Parsed::new).collect::<Result<Vec<_>>>()?;
+    let mut files = Vec::with_capacity(roots.len());
+    let mut by_text = HashMap::with_capacity(roots.len());
+    roots.into_iter().try_for_each(|root| add(&mut files, &mut by_text, root))?;
     let mut wanted = Vec::new();
     let mut next = 0;
     while let Some(file) = files.get(next) {
@@ -130,21 +140,32 @@ fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<Stri
             match sources.import(import)? {
                 Some(text) => {
                     known.insert(import.clone());
-                    found.push(Parsed::new(text)?);
+                    found.push(text);
                 }
                 None if registry.id(import).is_some() => wanted.push(import.clone()),
                 None => return Err(file.error(&[DEPENDENCY, at], &sources.missing(import))),
             }
         }
-        files.extend(found);
+        found.into_iter().try_for_each(|text| add(&mut files, &mut by_text, text))?;
         next = next.saturating_add(1);
     }
     Ok((files, wanted))
 }
 
+/// Parses `text`, unless one of `files` has the same: then it is another name of that.
+fn add(files: &mut Vec<Parsed>, by_text: &mut HashMap<Arc<str>, usize>, text: Text) -> Result<()> {
+    let at = *by_text.entry(text.text.clone()).or_insert(files.len());
+    match files.get_mut(at) {
+        Some(equal) => equal.aliases.push(text.name),
+        None => files.push(Parsed::new(text)?),
+    }
+    Ok(())
+}
+
 /// The registered files that are `wanted` beside `texts`, and those that they import.
 fn registered(texts: &[Parsed], mut wanted: Vec<String>, registry: &Registry) -> Result<Vec<Imported>> {
-    let mut known: HashSet<String> = texts.iter().map(|text| text.text.name.clone()).collect();
+    let names = texts.iter().flat_map(|text| std::iter::once(&text.text.name).chain(&text.aliases));
+    let mut known: HashSet<String> = names.cloned().collect();
     known.extend(BUILT_IN.map(str::to_owned));
     let mut positions: HashMap<FileId, usize> = HashMap::new();
     let mut files: Vec<Imported> = Vec::new();
@@ -211,7 +232,7 @@ impl Parsed {
         let mut proto = protox_parse::parse(&text.name, &text.text).map_err(|e| syntax_error(&text, &e))?;
         let locations = proto.source_code_info.take().unwrap_or_default().location;
         check_cost(&proto)?;
-        Ok(Parsed { text, proto, locations })
+        Ok(Parsed { text, aliases: Vec::new(), proto, locations })
     }
 
     /// Links the file, which sees the files `visible`, into `pool`.
@@ -229,11 +250,11 @@ impl Parsed {
         }
     }
 
-    /// The linked file, serialized in the order of its fields.
+    /// The linked file but for its name, serialized in the order of its fields, as protoc does: equal files are equal
+    /// bytes.
     fn encode(&self, pool: &DescriptorPool) -> Result<Vec<u8>> {
         let linked = pool.get_file_by_name(self.proto.name()).map(|file| file.encode_to_vec());
         let head = FileDescriptorProto {
-            name: self.proto.name.clone(),
             package: self.proto.package.clone(),
             dependency: self.proto.dependency.clone(),
             ..FileDescriptorProto::default()

@@ -175,6 +175,34 @@ fn equal_files_of_several_names_are_imported_by_each() {
 }
 
 #[test]
+fn one_file_may_have_several_names() {
+    let dir = folder(
+        "names",
+        &[
+            ("sub/a.proto", "message A {}"),
+            ("sub/b.proto", "import \"a.proto\"; message B { optional A a = 1; }"),
+            ("c.proto", "import \"sub/b.proto\"; import \"sub/a.proto\"; message C { optional A a = 1; optional B b = 2; }"),
+        ],
+    );
+    let folders = [dir.clone(), dir.join("sub")];
+    let orders: [&[&str]; 4] = [
+        &["sub/a.proto", "sub/b.proto"],
+        &["sub/b.proto", "sub/a.proto"],
+        &["c.proto"],
+        &["a.proto", "b.proto", "sub/a.proto", "sub/b.proto", "c.proto"],
+    ];
+    for paths in orders {
+        let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+        let mut registry = Registry::new();
+        assert_eq!(files(&mut registry, &paths, &folders), Ok(true), "{paths:?}");
+        assert_eq!(files(&mut registry, &paths, &folders), Ok(false), "{paths:?}");
+        let both = "import \"a.proto\"; import \"sub/a.proto\"; message D { optional A a = 1; }";
+        assert_eq!(text(&mut registry, "d.proto", both), Ok(true), "{paths:?}");
+    }
+    fs::remove_dir_all(dir).ok();
+}
+
+#[test]
 fn imports_come_from_the_disk_before_the_registry() {
     let dir = folder(
         "disk",

@@ -150,7 +150,7 @@ impl Instance {
         }
     }
 
-    /// Registers `bytes`. Calls nothing of Lua's; a panic of the linker is an error.
+    /// Registers `bytes`. Calls nothing of Lua's; a panic of the parser's or the linker's is an error.
     pub fn register(&self, bytes: &[u8]) -> Registered {
         self.protected(|| self.registry.borrow_mut().register(bytes))
     }
@@ -195,7 +195,7 @@ impl Instance {
 
     fn protected(&self, register: impl FnOnce() -> Result<bool, SchemaError>) -> Registered {
         let result = catch_unwind(AssertUnwindSafe(register));
-        match result.unwrap_or_else(|_| Err(SchemaError("internal error in the linker".into()))) {
+        match result.unwrap_or_else(|_| Err(SchemaError("internal error in the schema compiler".into()))) {
             Ok(true) => Registered::Changed,
             Ok(false) => Registered::Known,
             Err(error) => {

@@ -6,6 +6,7 @@
 //! registered ones that they import, are put in order and linked one by one, each with all
 //! that it sees as its imports; the result gets its own imports back.
 
+mod extensions;
 mod lookup;
 mod place;
 mod scan;
@@ -30,6 +31,7 @@ use super::input::without;
 use super::link::link;
 use super::registry::{BUILT_IN, Registry, built_in_pool};
 use crate::error::SchemaError;
+use extensions::Extensions;
 use lookup::Text;
 use place::{error_at, error_in, offset};
 
@@ -93,9 +95,13 @@ fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
         let Some(declared) = declared.get(at) else { continue };
         let visible = linker.enter(*declared)?;
         if let Some(text) = texts.get(at) {
+            let added = linker.extensions.add(&text.proto, &linker.pool, &visible);
+            added.map_err(|(path, what)| text.error(&path, &what))?;
             text.link(&mut linker.pool, visible)?;
             compiled.push(text);
         } else if let Some(imported) = at.checked_sub(texts.len()).and_then(|at| imported.get(at)) {
+            // What is registered stays as it is.
+            linker.extensions.add(&imported.proto, &linker.pool, &visible).ok();
             link(&mut linker.pool, &imported.proto, visible)?;
         }
     }
@@ -195,6 +201,7 @@ struct Linker {
     names: Vec<String>,
     by_name: HashMap<String, FileId>,
     imports: Vec<Imports>,
+    extensions: Extensions,
     visible: usize,
 }
 
@@ -207,6 +214,7 @@ impl Linker {
             by_name: names.iter().cloned().zip(0..).collect(),
             imports: vec![none; names.len()],
             names: names.into(),
+            extensions: Extensions::default(),
             visible: 0,
         }
     }
@@ -243,10 +251,10 @@ impl Parsed {
             weak_dependency: Vec::new(),
             ..self.proto.clone()
         };
-        // It panics where two extensions that are options have the same number; the pool is used no more then.
+        // Should it panic, the pool is used no more.
         match catch_unwind(AssertUnwindSafe(|| pool.add_file_descriptor_proto(file))) {
             Ok(linked) => linked.map_err(|e| self.error(e.path().unwrap_or_default(), &explain(&e))),
-            Err(_) => Err(error_in(&self.text.shown, "internal error in the linker")),
+            Err(_) => Err(error_in(&self.text.shown, "internal error in the schema compiler")),
         }
     }
 

@@ -80,7 +80,7 @@ impl Sources {
                 return Err(SchemaError(format!("{}: not the path of a file with a name in UTF-8", path.display())));
             };
             match found.get(&name) {
-                Some(other) if *other == file => {}
+                Some(other) if same(other, &file) => {}
                 Some(other) => {
                     let (path, other) = (path.display(), other.display());
                     return Err(SchemaError(format!("{path}: would have the name {} of {other}", quoted(&name))));

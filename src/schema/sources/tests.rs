@@ -279,6 +279,10 @@ fn paths_are_seen_from_the_include_dirs() {
     );
     assert!(wrong(&[x.join("no.proto")], &[]).starts_with(&format!("{shown}/x/no.proto: ")));
     assert_eq!(wrong(&[dir.join("x")], &[]), format!("{shown}/x: is not a file"));
+    let twice = [PathBuf::from("a.proto"), "./a.proto".into(), x.join("a.proto"), x.join("./a.proto")];
+    assert_eq!(named(&twice, &[&x]), Ok(vec!["a.proto".into()]));
+    assert_eq!(named(&twice[2..], &[]), Ok(vec!["a.proto".into()]));
+    assert!(!wrong(&[x.join("no.proto")], &[]).contains("os error"));
     for path in ["", "/", "..", "a\0.proto"] {
         for folders in [&[][..], &[&x]] {
             assert!(named(&[path.into()], folders).is_err(), "{path:?}");

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::place::error_at;
+use super::scan::blank_comments;
 use crate::error::SchemaError;
 use crate::schema::hint::quoted;
 use crate::schema::input::is_file_name;
@@ -174,19 +175,30 @@ impl Text {
         if u64::try_from(bytes.len()).map_or(true, |length| length > LARGEST) {
             return Err(SchemaError(format!("{shown}: is larger than {} MiB", LARGEST >> 20)));
         }
-        match String::from_utf8(bytes) {
-            Ok(mut text) => {
-                if text.starts_with('\u{feff}') {
-                    text.remove(0);
-                }
-                Ok(Text { name, shown, text: text.into() })
-            }
+        if is_binary(&bytes) {
+            let what = "is no .proto text, but perhaps a descriptor set: use register_file, or register with its bytes";
+            return Err(SchemaError(format!("{shown}: {what}")));
+        }
+        // In comments, protoc takes any encoding.
+        let text = String::from_utf8(bytes).or_else(|e| {
+            let mut bytes = e.into_bytes();
+            blank_comments(&mut bytes);
+            String::from_utf8(bytes)
+        });
+        match text {
+            Ok(text) => Ok(Text { name, shown, text: text.strip_prefix('\u{feff}').unwrap_or(&text).into() }),
             Err(e) => {
                 let at = e.utf8_error().valid_up_to();
                 Err(error_at(&shown, &String::from_utf8_lossy(e.as_bytes()), at, "not UTF-8"))
             }
         }
     }
+}
+
+/// Whether `bytes` is the beginning of a descriptor set at least. Text may begin with a line break too, but has few other
+/// control characters.
+fn is_binary(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&b'\n') && bytes.iter().take(64).any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }
 
 /// The name of a file that is seen from its folder as `path`.

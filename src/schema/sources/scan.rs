@@ -104,6 +104,29 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
+/// Writes spaces over what is not ASCII in the comments of `text`, which may be in any encoding.
+pub(super) fn blank_comments(text: &mut [u8]) {
+    let mut at = 0usize;
+    while let Some(rest) = text.get_mut(at..).filter(|rest| !rest.is_empty()) {
+        let until = |end: &[u8], from: usize| {
+            let found = rest.get(from..)?.windows(end.len()).position(|w| w == end)?;
+            Some(found.saturating_add(from).saturating_add(end.len()))
+        };
+        let comment = match rest {
+            [b'#', ..] | [b'/', b'/', ..] => until(b"\n", 0),
+            [b'/', b'*', ..] => until(b"*/", 2),
+            _ => Some(0),
+        };
+        let comment = comment.unwrap_or(rest.len());
+        rest.iter_mut().take(comment).filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b' ');
+        let length = match rest {
+            [b'"' | b'\'', ..] => string(rest),
+            _ => comment.max(1),
+        };
+        at = at.saturating_add(length);
+    }
+}
+
 /// The length of the line that `text` begins with.
 fn line(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
@@ -187,6 +210,23 @@ mod tests {
             assert_eq!(scan(text), Err((at, "block comments do not nest".into())), "{text}");
         }
         assert_eq!(scan("/* // */ {} // /* /*\n \"/* /*\""), Ok(()));
+    }
+
+    #[test]
+    fn comments_may_be_in_any_encoding() {
+        let blanked = |text: &[u8]| {
+            let mut text = text.to_vec();
+            blank_comments(&mut text);
+            text
+        };
+        assert_eq!(
+            blanked(b"a // \xd6\xd0\\\n\xd6 /* \xce\xc4 * \xff\n*/ \xff /"),
+            b"a //   \\\n\xd6 /*    *  \n*/ \xff /"
+        );
+        assert_eq!(blanked(b"'// \xff\\' \xfe' # \xff\n\"/*\xff\n//\xff"), b"'// \xff\\' \xfe' #  \n\"/*\xff\n// ");
+        for open in [&b"/*"[..], b"/*/", b"//", b"/* *"] {
+            assert_eq!(blanked(&[open, b"\xff"].concat()), [open, b" "].concat());
+        }
     }
 
     #[test]

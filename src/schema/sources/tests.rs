@@ -126,6 +126,24 @@ fn errors_show_the_place() {
 }
 
 #[test]
+fn comments_may_be_in_any_encoding() {
+    // "Chinese" in GBK, in which the second byte of a character may be ASCII.
+    let source =
+        b"\xef\xbb\xbf/* \xd6\xd0\xce\xc4 */ syntax = \"proto3\"; // \x81\x5c\nmessage A { // \x80\n int32 a = 1; }";
+    let mut registry = Registry::new();
+    let mut register = |source: &[u8]| registry.register_sources(Sources::text(source, Some(b"a.proto"))?);
+    assert_eq!(register(source), Ok(true));
+    assert_eq!(register(b"syntax = \"proto3\"; message A { int32 a = 1; }"), Ok(false));
+    let e = |source: &[u8]| Sources::text(source, None).unwrap_err().0;
+    assert_eq!(e(b"/* \xd6\xd0 */\n// \xd6\n  \xd6 a"), "source:3:3: not UTF-8\n  \u{fffd} a\n  ^");
+    assert_eq!(
+        e(b"/* \xd6\xd0 */ = '// \xd6';"),
+        "source:1:16: not UTF-8\n/*    */ = '// \u{fffd}';\n               ^"
+    );
+    assert!(error("// \u{4e2d}\n message A { = }").starts_with("a.proto:2:14: "));
+}
+
+#[test]
 fn what_is_not_imported_is_named() {
     let mut registry = Registry::new();
     text(&mut registry, "b.proto", "package b; message B {}").unwrap();
@@ -334,8 +352,13 @@ fn hostile_text_is_an_error() {
         let e = error(&source);
         assert!(e.contains(message) && e.len() < 1000, "{e}");
     }
-    let large = vec![b' '; (8 << 20) + 1];
-    assert_eq!(Sources::text(&large, None).unwrap_err().0, "source: is larger than 8 MiB");
+    for set in [&include_bytes!("../../../descriptors/addressbook.pb")[..], b"\n\x0b\n\x07a.proto\x12\0"] {
+        let e = Sources::text(set, None).unwrap_err().0;
+        assert!(e.starts_with("source: is no .proto text, but perhaps a descriptor set"), "{e}");
+    }
+    assert!(Sources::text(b"\n\t\r\n", None).is_ok());
+    let large = vec![b' '; (2 << 20) + 1];
+    assert_eq!(Sources::text(&large, None).unwrap_err().0, "source: is larger than 2 MiB");
 }
 
 #[test]

@@ -25,7 +25,7 @@ const LONGEST_NAME: usize = 1_000;
 const MOST_SCOPES: usize = 128;
 /// What the full names in a file of text may add up to.
 #[cfg(feature = "proto")]
-const MOST_NAMES: usize = 64 << 20;
+const MOST_NAMES: usize = 16 << 20;
 /// How often numbers in a file of text are compared with reserved ones.
 #[cfg(feature = "proto")]
 const MOST_COMPARISONS: usize = 500_000_000;

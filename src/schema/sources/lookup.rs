@@ -13,7 +13,7 @@ use crate::schema::hint::quoted;
 use crate::schema::input::is_file_name;
 
 /// More bytes than that are no file of definitions.
-const LARGEST: u64 = 8 << 20;
+const LARGEST: u64 = 2 << 20;
 /// How many folders a message lists.
 const SHOWN_FOLDERS: usize = 8;
 

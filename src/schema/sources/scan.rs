@@ -4,8 +4,11 @@
 
 /// How deep brackets may nest: protoc takes 32 levels of messages.
 const DEEPEST: usize = 40;
-/// How many dots a name may have.
-const MOST_DOTS: usize = 128;
+/// How many parts a name may have.
+const MOST_PARTS: usize = 32;
+/// What the tokens of a text may cost together. Each costs one, and one more for each bracket around it and each dot before it
+/// in its name: paths and names are stored with everything in them. Twice that of 2 MiB as people write them.
+const MOST_COST: usize = 1_500_000;
 
 /// What is wrong, and at which byte.
 pub(super) type Refusal = (usize, String);
@@ -16,7 +19,14 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
     edition(tokens)?;
     let mut open = Vec::with_capacity(DEEPEST);
     let mut dots = 0;
+    let mut cost = 0usize;
+    // Whether a name may end with the token before.
+    let mut is_end = false;
     for (at, token) in tokens {
+        cost = cost.saturating_add(open.len()).saturating_add(dots).saturating_add(1);
+        if cost > MOST_COST {
+            return Err((at, "too much for one file up to here".into()));
+        }
         match token.as_bytes() {
             [bracket @ (b'{' | b'[' | b'(' | b'<')] => {
                 if open.len() == DEEPEST {
@@ -31,14 +41,15 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
             _ => {}
         }
         match token.as_bytes() {
-            [b'.'] if dots == MOST_DOTS => return Err((at, format!("a name of more than {MOST_DOTS} parts"))),
+            [b'.'] if dots + 1 == MOST_PARTS => return Err((at, format!("a name of more than {MOST_PARTS} parts"))),
             [b'.'] => dots += 1,
             b"/*" => return Err((at, "block comments do not nest".into())),
             // The name of an option goes on after a part in parentheses.
             [b'(' | b')'] => {}
-            [first, ..] if is_word(*first) => {}
+            [first, ..] if is_word(*first) && !is_end => {}
             _ => dots = 0,
         }
+        is_end = token == ")" || token.as_bytes().first().is_some_and(|first| is_word(*first));
     }
     Ok(())
 }
@@ -198,10 +209,24 @@ mod tests {
 
     #[test]
     fn long_names_are_refused() {
-        let names = format!("(a{}) = 1.5;", ".b".repeat(128));
+        let names = format!("(a{}) = 1.5;", ".b".repeat(31));
         assert_eq!(scan(&names.repeat(3)), Ok(()));
-        let name = format!("(a) /**/ .b .\n{}", "c.".repeat(127));
-        assert_eq!(scan(&name).unwrap_err().1, "a name of more than 128 parts");
+        let name = format!("(a) /**/ .b .\n{}", "c.".repeat(30));
+        assert_eq!(scan(&name).unwrap_err().1, "a name of more than 32 parts");
+        // Several names.
+        let name = format!("a{}", ".b".repeat(31));
+        assert_eq!(scan(&format!("rpc A({name}) returns ({name}); {name} {name} = 1; map<a, {name}> {name}")), Ok(()));
+    }
+
+    #[test]
+    fn text_is_bounded_by_what_it_costs() {
+        let fields = "message M { optional int32 abc = 1; }\n".repeat(50_000);
+        assert_eq!(scan(&fields), Ok(()));
+        let nested = |n: usize| format!("{}{}", "message A {".repeat(n), "}".repeat(n));
+        assert_eq!(scan(&nested(32).repeat(500)), Ok(()));
+        assert_eq!(scan(&nested(32).repeat(1000)).unwrap_err().1, "too much for one file up to here");
+        let names = format!("option a{} = 1;", ".b".repeat(31));
+        assert_eq!(scan(&names.repeat(2000)).unwrap_err().1, "too much for one file up to here");
     }
 
     #[test]

@@ -19,6 +19,8 @@ const NAME_OR_FILE: u32 = 1 << 3 | 2;
 const SOURCE_CODE_INFO: u32 = 9 << 3 | 2;
 /// The largest field number of `FileDescriptorProto`: `edition`.
 const LAST_FIELD: u32 = 14;
+/// Longer text is taken for no path.
+const LONGEST_PATH: usize = 1_000;
 /// How deep unknown groups may nest in a file.
 const DEPTH: u32 = 100;
 
@@ -40,6 +42,7 @@ pub(super) fn files(bytes: &[u8]) -> Result<Vec<RawFile<'_>>, SchemaError> {
     }
     Err(SchemaError(match set {
         _ if is_source(bytes) => "this is .proto source text, not a descriptor set as protoc -o writes it".into(),
+        _ if is_path(bytes) => "this is no descriptor set; register_file takes a path".into(),
         Ok(_) => "neither a FileDescriptorSet nor a FileDescriptorProto".into(),
         Err(e) => format!("not a descriptor set: {}, at byte {}", e.kind, e.offset(bytes)),
     }))
@@ -88,6 +91,25 @@ fn name(bytes: &[u8]) -> Option<&str> {
 /// Whether a file may have this name.
 pub(super) fn is_file_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_control())
+}
+
+/// What is wrong with a file, without the number that Rust adds.
+pub fn io_error(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" (os error ") {
+        Some((what, _)) => what.to_owned(),
+        None => text,
+    }
+}
+
+/// Whether `bytes` is a path, more likely than anything else: another mistake.
+fn is_path(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
+    text.len() <= LONGEST_PATH
+        && !text.contains(|c: char| c.is_control())
+        && (text.contains(['/', '\\'])
+            || (1..=10).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 /// Whether `bytes` is text: a common mistake.
@@ -159,6 +181,12 @@ mod tests {
             text(b"syntax = \"proto3\";\n"),
             "this is .proto source text, not a descriptor set as protoc -o writes it"
         );
+        for path in ["addressbook.pb", "./a", "C:\\b", "/etc/a b.desc", "m\u{fc}ll/\u{4e2d}.pb"] {
+            assert_eq!(text(path.as_bytes()), "this is no descriptor set; register_file takes a path");
+        }
+        for other in [&b"garbage"[..], b"a.b\n", b"a.", b"\xff/", b"a. b"] {
+            assert!(!text(other).contains("path"), "{}", text(other));
+        }
     }
 
     #[test]

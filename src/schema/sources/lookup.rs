@@ -10,7 +10,7 @@ use super::place::error_at;
 use super::scan::blank_comments;
 use crate::error::SchemaError;
 use crate::schema::hint::quoted;
-use crate::schema::input::is_file_name;
+use crate::schema::input::{io_error, is_file_name};
 
 /// More bytes than that are no file of definitions.
 const LARGEST: u64 = 2 << 20;
@@ -160,14 +160,15 @@ impl Text {
     fn read(name: String, path: &Path) -> Result<Self> {
         let shown = path.display().to_string();
         let failed = |what: &dyn std::fmt::Display| SchemaError(format!("{shown}: {what}"));
-        let found = fs::metadata(path).map_err(|e| failed(&e))?;
+        let unreadable = |e: std::io::Error| failed(&io_error(&e));
+        let found = fs::metadata(path).map_err(unreadable)?;
         // Reading from anything else may never end.
         if !found.is_file() {
             return Err(failed(&"is not a file"));
         }
         let mut bytes = Vec::new();
-        let file = File::open(path).map_err(|e| failed(&e))?;
-        file.take(LARGEST.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| failed(&e))?;
+        let file = File::open(path).map_err(unreadable)?;
+        file.take(LARGEST.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
         Text::new(name, shown, bytes)
     }
 

@@ -51,7 +51,10 @@ impl Extensions {
             if let Some(other) = self.0.get(&place) {
                 path.push(NUMBER);
                 let [name, other, extended] = [&name, other, &place.0].map(|n| quoted(n));
-                return Err((path, format!("extensions {other} and {name} of {extended} have the same number {number}")));
+                return Err((
+                    path,
+                    format!("extensions {other} and {name} of {extended} have the same number {number}"),
+                ));
             }
             self.0.insert(place, name);
         }

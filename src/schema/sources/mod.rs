@@ -20,8 +20,8 @@ use std::sync::Arc;
 use miette::Diagnostic;
 use prost::Message;
 use prost_reflect::DescriptorPool;
-use prost_types::source_code_info::Location;
 use prost_types::FileDescriptorProto;
+use prost_types::source_code_info::Location;
 use protox_parse::ParseError;
 
 use super::check::check_cost;
@@ -76,7 +76,8 @@ struct Imported {
 fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
     let (texts, wanted) = parse(sources, registry)?;
     let imported = registered(&texts, wanted, registry)?;
-    let aliases = texts.iter().map(|t| &*t.aliases).chain(imported.iter().map(|i| i.names.get(1..).unwrap_or_default()));
+    let aliases =
+        texts.iter().map(|t| &*t.aliases).chain(imported.iter().map(|i| i.names.get(1..).unwrap_or_default()));
     let aliases: Vec<Vec<&str>> = aliases.map(|names| names.iter().map(String::as_str).collect()).collect();
     let protos = texts.iter().map(|t| &t.proto).chain(imported.iter().map(|i| &i.proto));
     let declared: Vec<Declared> = protos

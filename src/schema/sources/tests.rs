@@ -199,7 +199,10 @@ fn one_file_may_have_several_names() {
         &[
             ("sub/a.proto", "message A {}"),
             ("sub/b.proto", "import \"a.proto\"; message B { optional A a = 1; }"),
-            ("c.proto", "import \"sub/b.proto\"; import \"sub/a.proto\"; message C { optional A a = 1; optional B b = 2; }"),
+            (
+                "c.proto",
+                "import \"sub/b.proto\"; import \"sub/a.proto\"; message C { optional A a = 1; optional B b = 2; }",
+            ),
         ],
     );
     let folders = [dir.clone(), dir.join("sub")];
@@ -380,13 +383,17 @@ fn extensions_have_numbers_of_their_own() {
         message N { extend q.M.M { optional int32 c = 1; } } }",
         "a.proto:3:55: extensions \"p.q.M.a\" and \"p.q.M.N.c\" of \"p.q.M.M\" have the same number 1\n",
     );
-    let options = "import \"google/protobuf/descriptor.proto\"; extend google.protobuf.FieldOptions { optional int32 a = 5000; }";
+    let options =
+        "import \"google/protobuf/descriptor.proto\"; extend google.protobuf.FieldOptions { optional int32 a = 5000; }";
     let more = "import \"google/protobuf/descriptor.proto\"; package google; import \"a.proto\"; message M {}
         extend protobuf.MessageOptions { optional int32 c = 5000; } extend protobuf.FieldOptions { optional int32 d = 5000; }";
     let mut registry = Registry::new();
     assert_eq!(text(&mut registry, "a.proto", options), Ok(true));
     let e = text(&mut registry, "b.proto", more).unwrap_err();
-    assert!(e.starts_with("b.proto:2:119: extensions \"a\" and \"google.d\" of \"google.protobuf.FieldOptions\""), "{e}");
+    assert!(
+        e.starts_with("b.proto:2:119: extensions \"a\" and \"google.d\" of \"google.protobuf.FieldOptions\""),
+        "{e}"
+    );
     assert_eq!(text(&mut registry, "b.proto", &more.replace("d = 5000", "d = 5001")), Ok(true));
 }
 

@@ -108,6 +108,11 @@ struct Cost<'a> {
 impl Cost<'_> {
     fn message(&mut self, scope: usize, message: &DescriptorProto) -> Result<()> {
         let scope = self.one(scope, message.name())?;
+        // Every extension is compared with all of them.
+        if message.extension_range.len() > MOST_RANGES {
+            let (file, name) = (self.file.name(), quoted(message.name()));
+            return Err(SchemaError(format!("{file}: {name}: more than 10,000 extension ranges")));
+        }
         self.reserved(message.field.len(), message.reserved_range.len())?;
         self.reserved(message.field.len(), message.extension_range.len())?;
         self.all(scope, message.field.iter().chain(&message.extension).map(|f| f.name()))?;

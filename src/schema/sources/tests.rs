@@ -339,8 +339,10 @@ fn hostile_text_is_an_error() {
 
     let many: String = (0..80_000).map(|i| format!("A{i} = {i};")).collect();
     let reserved: String = (1..40_000).map(|i| format!("reserved {i}; A a{i} = {i};")).collect();
+    let ranges: String = (2..10_002).map(|i| format!(", {i}")).collect();
     for (source, message) in [
         (format!("syntax = \"proto3\"; message A {{ {reserved} }}"), "too many reserved numbers"),
+        (format!("message A {{ extensions 1{ranges}; }}"), "\"A\": more than 10,000 extension ranges"),
         (nested("message A {", "}", 100_000), "nested more than 40 levels deep"),
         (option(&format!("{} = {{}}", ".r".repeat(100_000))), "a name of more than 32 parts"),
         (format!("package {}p;", "p.".repeat(100_000)), "a name of more than 32 parts"),

@@ -23,6 +23,11 @@ pub(super) type Refusal = (Vec<i32>, String);
 pub(super) struct Extensions(HashMap<(String, i32), String>);
 
 impl Extensions {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Takes in those of `file`, which sees the files `visible` of `pool`.
     pub(super) fn add(
         &mut self,

@@ -42,6 +42,9 @@ type Result<T> = std::result::Result<T, SchemaError>;
 /// `FileDescriptorSet.file`, and `dependency` in a file.
 const FILE: u8 = 1 << 3 | 2;
 const DEPENDENCY: i32 = 3;
+/// How often extensions are looked at to find those that the options of a file name: prost-reflect goes through all of a
+/// message's.
+const MOST_LOOKUPS: usize = 50_000_000;
 
 impl Registry {
     /// Compiles .proto text and registers it like [`Registry::register`]. It may import what is registered.
@@ -98,6 +101,10 @@ fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
         if let Some(text) = texts.get(at) {
             let added = linker.extensions.add(&text.proto, &linker.pool, &visible);
             added.map_err(|(path, what)| text.error(&path, &what))?;
+            let extensions = linker.extensions.len();
+            if extensions > 0 && scan::names_of_extensions(&text.text.text).saturating_mul(extensions) > MOST_LOOKUPS {
+                return Err(error_in(&text.text.shown, "too many extensions and options"));
+            }
             text.link(&mut linker.pool, visible)?;
             compiled.push(text);
         } else if let Some(imported) = at.checked_sub(texts.len()).and_then(|at| imported.get(at)) {

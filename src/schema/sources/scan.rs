@@ -54,6 +54,11 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// In how many places `text` may name an extension: in parentheses as an option, or in brackets within a value.
+pub(super) fn names_of_extensions(text: &str) -> usize {
+    Tokens { text, at: 0 }.filter(|(_, token)| matches!(*token, "(" | "[")).count()
+}
+
 /// Refuses text that begins with an edition.
 fn edition(mut tokens: Tokens) -> Result<(), Refusal> {
     let Some((at, "edition")) = tokens.next() else { return Ok(()) };

@@ -339,10 +339,16 @@ fn hostile_text_is_an_error() {
 
     let many: String = (0..80_000).map(|i| format!("A{i} = {i};")).collect();
     let reserved: String = (1..40_000).map(|i| format!("reserved {i}; A a{i} = {i};")).collect();
+    let options: String = (20_000..28_000).map(|i| format!("optional int32 o{i} = {i};")).collect();
+    let options = format!(
+        "import \"google/protobuf/descriptor.proto\"; extend google.protobuf.FileOptions {{ {options} }} {}",
+        (20_000..28_000).map(|i| format!("option (o{i}) = 1;")).collect::<String>()
+    );
     let ranges: String = (2..10_002).map(|i| format!(", {i}")).collect();
     for (source, message) in [
         (format!("syntax = \"proto3\"; message A {{ {reserved} }}"), "too many reserved numbers"),
         (format!("message A {{ extensions 1{ranges}; }}"), "\"A\": more than 10,000 extension ranges"),
+        (options, "a.proto: too many extensions and options"),
         (nested("message A {", "}", 100_000), "nested more than 40 levels deep"),
         (option(&format!("{} = {{}}", ".r".repeat(100_000))), "a name of more than 32 parts"),
         (format!("package {}p;", "p.".repeat(100_000)), "a name of more than 32 parts"),

@@ -25,7 +25,7 @@ const LONGEST_NAME: usize = 1_000;
 const MOST_SCOPES: usize = 128;
 /// What the full names in a file of text may add up to.
 #[cfg(feature = "proto")]
-const MOST_NAMES: usize = 64 << 20;
+const MOST_NAMES: usize = 16 << 20;
 /// How often numbers in a file of text are compared with reserved ones.
 #[cfg(feature = "proto")]
 const MOST_COMPARISONS: usize = 500_000_000;
@@ -108,6 +108,11 @@ struct Cost<'a> {
 impl Cost<'_> {
     fn message(&mut self, scope: usize, message: &DescriptorProto) -> Result<()> {
         let scope = self.one(scope, message.name())?;
+        // Every extension is compared with all of them.
+        if message.extension_range.len() > MOST_RANGES {
+            let (file, name) = (self.file.name(), quoted(message.name()));
+            return Err(SchemaError(format!("{file}: {name}: more than 10,000 extension ranges")));
+        }
         self.reserved(message.field.len(), message.reserved_range.len())?;
         self.reserved(message.field.len(), message.extension_range.len())?;
         self.all(scope, message.field.iter().chain(&message.extension).map(|f| f.name()))?;

@@ -9,7 +9,8 @@ use crate::wire::Reader;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawFile<'a> {
     pub(super) name: &'a str,
-    /// A serialized `FileDescriptorProto` without its name: what makes two files equal.
+    /// A serialized `FileDescriptorProto` without its name and without source info, which nothing uses: what makes two
+    /// files equal.
     pub(super) content: Cow<'a, [u8]>,
 }
 
@@ -18,6 +19,8 @@ const NAME_OR_FILE: u32 = 1 << 3 | 2;
 const SOURCE_CODE_INFO: u32 = 9 << 3 | 2;
 /// The largest field number of `FileDescriptorProto`: `edition`.
 const LAST_FIELD: u32 = 14;
+/// Longer text is taken for no path.
+const LONGEST_PATH: usize = 1_000;
 /// How deep unknown groups may nest in a file.
 const DEPTH: u32 = 100;
 
@@ -39,6 +42,7 @@ pub(super) fn files(bytes: &[u8]) -> Result<Vec<RawFile<'_>>, SchemaError> {
     }
     Err(SchemaError(match set {
         _ if is_source(bytes) => "this is .proto source text, not a descriptor set as protoc -o writes it".into(),
+        _ if is_path(bytes) => "this is no descriptor set; register_file takes a path".into(),
         Ok(_) => "neither a FileDescriptorSet nor a FileDescriptorProto".into(),
         Err(e) => format!("not a descriptor set: {}, at byte {}", e.kind, e.offset(bytes)),
     }))
@@ -66,7 +70,7 @@ fn set(bytes: &[u8]) -> Result<Option<Vec<RawFile<'_>>>, DecodeError> {
 
 /// The file in `bytes`, if it is one that has a name.
 fn file(bytes: &[u8]) -> Option<RawFile<'_>> {
-    Some(RawFile { name: name(bytes)?, content: without(bytes, |tag| tag == NAME_OR_FILE)? })
+    Some(RawFile { name: name(bytes)?, content: without(bytes, |tag| matches!(tag, NAME_OR_FILE | SOURCE_CODE_INFO))? })
 }
 
 /// The name of the file in `bytes`, if it is one that has a name.
@@ -89,18 +93,31 @@ pub(super) fn is_file_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_control())
 }
 
+/// What is wrong with a file, without the number that Rust adds.
+pub fn io_error(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" (os error ") {
+        Some((what, _)) => what.to_owned(),
+        None => text,
+    }
+}
+
+/// Whether `bytes` is a path, more likely than anything else: another mistake.
+fn is_path(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
+    text.len() <= LONGEST_PATH
+        && !text.contains(|c: char| c.is_control())
+        && (text.contains(['/', '\\'])
+            || (1..=10).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
 /// Whether `bytes` is text: a common mistake.
 fn is_source(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok_and(|text| {
         !text.contains(|c: char| c.is_control() && !c.is_whitespace())
             && ["syntax", "message", "package"].iter().any(|word| text.contains(word))
     })
-}
-
-/// The file in `bytes` without its source info, which linking has no use for and which
-/// is most of a file where there is any. `None` if it is malformed.
-pub(super) fn without_source_info(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-    without(bytes, |tag| tag == SOURCE_CODE_INFO)
 }
 
 /// The fields in `bytes` but for those with a tag that is `dropped`. They are borrowed where
@@ -164,25 +181,23 @@ mod tests {
             text(b"syntax = \"proto3\";\n"),
             "this is .proto source text, not a descriptor set as protoc -o writes it"
         );
-    }
-
-    #[test]
-    fn fields_are_taken_out() {
-        let info = |bytes| without_source_info(bytes).unwrap();
-        assert_eq!(*info(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), *b"\x0a\x01a\x12\x01p");
-        for whole in [&b"\x0a\x01a\x12\x01p"[..], b""] {
-            assert!(matches!(info(whole), Cow::Borrowed(bytes) if bytes == whole));
+        for path in ["addressbook.pb", "./a", "C:\\b", "/etc/a b.desc", "m\u{fc}ll/\u{4e2d}.pb"] {
+            assert_eq!(text(path.as_bytes()), "this is no descriptor set; register_file takes a path");
         }
-        assert!(matches!(info(b"\x0a\x01a\x4a\x02xx"), Cow::Borrowed(b"\x0a\x01a")));
-        assert_eq!(without_source_info(b"\x0a\x05a"), None);
+        for other in [&b"garbage"[..], b"a.b\n", b"a.", b"\xff/", b"a. b"] {
+            assert!(!text(other).contains("path"), "{}", text(other));
+        }
     }
 
     #[test]
-    fn content_is_all_but_the_name() {
+    fn content_is_all_but_the_name_and_source_info() {
         let content = |bytes| files(bytes).unwrap().remove(0).content;
         assert!(matches!(content(b"\x0a\x01a\x12\x01p"), Cow::Borrowed(b"\x12\x01p")));
         assert!(matches!(content(b"\x12\x01p\x0a\x01a"), Cow::Borrowed(b"\x12\x01p")));
         assert_eq!(*content(b"\x12\x01p\x0a\x01a\x62\x00\x0a\x01b"), *b"\x12\x01p\x62\x00");
         assert_eq!(*content(b"\x0a\x01a"), *b"");
+        assert_eq!(*content(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), *b"\x12\x01p");
+        assert!(matches!(content(b"\x0a\x01a\x12\x01p\x4a\x02xx"), Cow::Borrowed(b"\x12\x01p")));
+        assert_eq!(without(b"\x0a\x05a", |_| false), None);
     }
 }

@@ -24,6 +24,7 @@ mod sources;
 pub(crate) mod tests;
 
 pub use hint::did_you_mean;
+pub use input::io_error;
 pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
 pub use registry::Registry;

@@ -68,8 +68,16 @@ pub fn unknown_type(set: &Set, name: &str) -> SchemaError {
     if set.find_enum(name).is_some() {
         return SchemaError(format!("{name} is an enum, not a message"));
     }
-    let types = set.messages.iter().filter(|m| !m.map_entry).map(|m| &*m.name);
-    SchemaError(format!("unknown type {}{}", quoted(name), did_you_mean(name, types)))
+    let types = || set.messages.iter().filter(|m| !m.map_entry).map(|m| &*m.name);
+    let mut hint = did_you_mean(name, types());
+    if hint.is_empty() {
+        // The package was left out, if only one type can be meant.
+        let mut same = types().filter(|t| t.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
+        if let (Some(full), None) = (same.next(), same.next()) {
+            hint = format!(" (did you mean {full:?}?)");
+        }
+    }
+    SchemaError(format!("unknown type {}{hint}", quoted(name)))
 }
 
 fn find<'a>(whole: &'a MessagePlan, word: &str) -> Result<&'a FieldPlan, SchemaError> {
@@ -213,6 +221,17 @@ mod tests {
     fn errors_say_what_is_wrong() {
         assert_eq!(error(" \t"), "the pattern is empty");
         assert_eq!(error("p.N a"), "unknown type \"p.N\" (did you mean \"p.M\"?)");
+        let long = r#"
+            package some.long.name;
+            message Role { message Inner { message Twice {} } message Twice {} }
+        "#;
+        let set = crate::schema::tests::registry(long).set().clone();
+        let error_in = |text: &str| Pattern::compile(&set, text).unwrap_err().0;
+        assert_eq!(error_in("Role"), "unknown type \"Role\" (did you mean \"some.long.name.Role\"?)");
+        assert_eq!(error_in("Role.Inner"), "unknown type \"Role.Inner\" (did you mean \"some.long.name.Role.Inner\"?)");
+        for name in ["Twice", "ole", "."] {
+            assert_eq!(error_in(name), format!("unknown type {name:?}"));
+        }
         assert_eq!(error("p.E"), "p.E is an enum, not a message");
         assert_eq!(error("p.M nmae"), "p.M: unknown field \"nmae\" (did you mean \"name\"?)");
         assert_eq!(error("p.M something"), "p.M: unknown field \"something\"");

@@ -1,6 +1,5 @@
 //! The registry: what one instance has registered.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -52,7 +51,7 @@ pub struct Registry {
 #[derive(Debug)]
 struct File {
     name: Box<str>,
-    /// What was registered, whole but for the name; empty for a built-in one.
+    /// What was registered, whole but for the name and source info; empty for a built-in one.
     content: Arc<[u8]>,
     imports: Imports,
 }
@@ -121,7 +120,7 @@ impl Registry {
     /// Registers a serialized `FileDescriptorSet` or `FileDescriptorProto`. Tells whether
     /// anything was new. It costs little if nothing was.
     ///
-    /// A file that equals another but for its name is not new: its name becomes another
+    /// Comments are no part of a file. One that equals another but for its name is not new: its name becomes another
     /// name of that one.
     ///
     /// # Errors
@@ -277,8 +276,7 @@ pub(super) fn built_in_pool() -> DescriptorPool {
 }
 
 fn decode(name: &str, content: &[u8]) -> Result<FileDescriptorProto, SchemaError> {
-    let bytes = input::without_source_info(content).unwrap_or(Cow::Borrowed(content));
-    match FileDescriptorProto::decode(&*bytes) {
+    match FileDescriptorProto::decode(content) {
         Ok(proto) => Ok(FileDescriptorProto { name: Some(name.into()), ..proto }),
         Err(e) => Err(SchemaError(format!("{name}: {e}"))),
     }

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use crate::codec::{PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY};
 use crate::error::{SchemaError, Text, Trace};
-use crate::schema::Registry;
 #[cfg(feature = "proto")]
 use crate::schema::Sources;
+use crate::schema::{Registry, io_error};
 use crate::vm::api::*;
 use crate::vm::{PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, raise, set_bytes, upvalue};
 use crate::wire::Writer;
@@ -150,7 +150,7 @@ impl Instance {
         }
     }
 
-    /// Registers `bytes`. Calls nothing of Lua's; a panic of the linker is an error.
+    /// Registers `bytes`. Calls nothing of Lua's; a panic of the parser's or the linker's is an error.
     pub fn register(&self, bytes: &[u8]) -> Registered {
         self.protected(|| self.registry.borrow_mut().register(bytes))
     }
@@ -159,7 +159,7 @@ impl Instance {
     pub fn register_file(&self, path: &[u8]) -> Registered {
         self.protected(|| {
             let named = |e: &dyn std::fmt::Display| SchemaError(format!("{}: {e}", String::from_utf8_lossy(path)));
-            let bytes = std::fs::read(path_of(path)).map_err(|e| named(&e))?;
+            let bytes = std::fs::read(path_of(path)).map_err(|e| named(&io_error(&e)))?;
             self.registry.borrow_mut().register(&bytes).map_err(|e| named(&e))
         })
     }
@@ -195,7 +195,7 @@ impl Instance {
 
     fn protected(&self, register: impl FnOnce() -> Result<bool, SchemaError>) -> Registered {
         let result = catch_unwind(AssertUnwindSafe(register));
-        match result.unwrap_or_else(|_| Err(SchemaError("internal error in the linker".into()))) {
+        match result.unwrap_or_else(|_| Err(SchemaError("internal error in the schema compiler".into()))) {
             Ok(true) => Registered::Changed,
             Ok(false) => Registered::Known,
             Err(error) => {

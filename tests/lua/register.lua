@@ -169,6 +169,19 @@ h.test("what is no descriptor is refused", function()
   h.eq(pb.register(h.set "order"), true)
 end)
 
+h.test("a path instead of bytes, and a set instead of text, are told", function()
+  local pb = protobuf.new()
+  raises("this is no descriptor set; register_file takes a path", pb.register, "addressbook.pb")
+  raises("this is no descriptor set; register_file takes a path", pb.register, h.descriptors .. "/addressbook.pb")
+  local message = raises("no-such-file.pb: ", pb.register_file, h.descriptors .. "/no-such-file.pb")
+  h.eq(message:find("os error", 1, true), nil)
+end)
+
+h.test("a type without its package is hinted", function()
+  local pb = h.instance()
+  raises('unknown type "PhoneNumber" (did you mean "tutorial.Person.PhoneNumber"?)', pb.encode, "PhoneNumber", {})
+end)
+
 h.test("every prefix of a set is refused", function()
   local pb = protobuf.new()
   local set = h.set "addressbook"

@@ -133,6 +133,43 @@ h.test("several files, and include dirs as a string or a list", function()
   end)
 end)
 
+h.test("a file that is found in two folders is one file", function()
+  with_files(function(folder, write)
+    local _, a = write("a.proto", "message A {}")
+    local outer, inner = folder:match "^(.*)[/\\]([^/\\]+)$"
+    if not outer then
+      return
+    end
+    local _, b = write("b.proto", 'import "@a.proto"; message B { optional A a = 1; }')
+    local pb = protobuf.new()
+    for _ = 1, 2 do
+      h.eq(pb.register_proto({ inner .. "/" .. a, inner .. "/" .. b }, { outer == "" and "/" or outer, folder }), true)
+    end
+    h.both(pb, "B", { a = {} }, "0a 00")
+  end)
+end)
+
+h.test("what is no text is told, and comments may be in any encoding", function()
+  local pb = protobuf.new()
+  raises("addressbook.pb: is no .proto text, but perhaps a descriptor set", pb.register_proto, h.descriptors .. "/addressbook.pb")
+  with_files(function(_, write)
+    local path = write("gbk.proto", "// \214\208\206\196\nmessage A {} /* \129\92 */")
+    h.eq(pb.register_proto(path), true)
+    h.eq(pb.check "A", true)
+    raises("1:9: not UTF-8\n", pb.register_proto, (write("bad.proto", "message \214 {}")))
+  end)
+end)
+
+h.test("the same schema as descriptors and as text is no news", function()
+  for _, name in ipairs { "addressbook", "login", "order", "world" } do
+    local pb = protobuf.new()
+    for _ = 1, 2 do
+      h.eq(pb.register_proto(h.descriptors .. "/" .. name .. ".proto"), true)
+      h.eq(pb.register(h.set(name)), true)
+    end
+  end
+end)
+
 h.test("one bad file refuses them all, and is named", function()
   with_files(function(folder, write)
     local pb = protobuf.new()

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::place::error_at;
+use super::scan::blank_comments;
 use crate::error::SchemaError;
 use crate::schema::hint::quoted;
-use crate::schema::input::is_file_name;
+use crate::schema::input::{io_error, is_file_name};
 
 /// More bytes than that are no file of definitions.
-const LARGEST: u64 = 8 << 20;
+const LARGEST: u64 = 2 << 20;
 /// How many folders a message lists.
 const SHOWN_FOLDERS: usize = 8;
 
@@ -32,7 +34,7 @@ pub(super) struct Text {
     pub(super) name: String,
     /// As messages call it.
     pub(super) shown: String,
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
 }
 
 impl Sources {
@@ -79,7 +81,7 @@ impl Sources {
                 return Err(SchemaError(format!("{}: not the path of a file with a name in UTF-8", path.display())));
             };
             match found.get(&name) {
-                Some(other) if *other == file => {}
+                Some(other) if same(other, &file) => {}
                 Some(other) => {
                     let (path, other) = (path.display(), other.display());
                     return Err(SchemaError(format!("{path}: would have the name {} of {other}", quoted(&name))));
@@ -158,14 +160,15 @@ impl Text {
     fn read(name: String, path: &Path) -> Result<Self> {
         let shown = path.display().to_string();
         let failed = |what: &dyn std::fmt::Display| SchemaError(format!("{shown}: {what}"));
-        let found = fs::metadata(path).map_err(|e| failed(&e))?;
+        let unreadable = |e: std::io::Error| failed(&io_error(&e));
+        let found = fs::metadata(path).map_err(unreadable)?;
         // Reading from anything else may never end.
         if !found.is_file() {
             return Err(failed(&"is not a file"));
         }
         let mut bytes = Vec::new();
-        let file = File::open(path).map_err(|e| failed(&e))?;
-        file.take(LARGEST.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| failed(&e))?;
+        let file = File::open(path).map_err(unreadable)?;
+        file.take(LARGEST.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
         Text::new(name, shown, bytes)
     }
 
@@ -173,19 +176,30 @@ impl Text {
         if u64::try_from(bytes.len()).map_or(true, |length| length > LARGEST) {
             return Err(SchemaError(format!("{shown}: is larger than {} MiB", LARGEST >> 20)));
         }
-        match String::from_utf8(bytes) {
-            Ok(mut text) => {
-                if text.starts_with('\u{feff}') {
-                    text.remove(0);
-                }
-                Ok(Text { name, shown, text })
-            }
+        if is_binary(&bytes) {
+            let what = "is no .proto text, but perhaps a descriptor set: use register_file, or register with its bytes";
+            return Err(SchemaError(format!("{shown}: {what}")));
+        }
+        // In comments, protoc takes any encoding.
+        let text = String::from_utf8(bytes).or_else(|e| {
+            let mut bytes = e.into_bytes();
+            blank_comments(&mut bytes);
+            String::from_utf8(bytes)
+        });
+        match text {
+            Ok(text) => Ok(Text { name, shown, text: text.strip_prefix('\u{feff}').unwrap_or(&text).into() }),
             Err(e) => {
                 let at = e.utf8_error().valid_up_to();
                 Err(error_at(&shown, &String::from_utf8_lossy(e.as_bytes()), at, "not UTF-8"))
             }
         }
     }
+}
+
+/// Whether `bytes` is the beginning of a descriptor set at least. Text may begin with a line break too, but has few other
+/// control characters.
+fn is_binary(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&b'\n') && bytes.iter().take(64).any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }
 
 /// The name of a file that is seen from its folder as `path`.

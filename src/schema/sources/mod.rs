@@ -6,6 +6,7 @@
 //! registered ones that they import, are put in order and linked one by one, each with all
 //! that it sees as its imports; the result gets its own imports back.
 
+mod extensions;
 mod lookup;
 mod place;
 mod scan;
@@ -14,12 +15,13 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use miette::Diagnostic;
 use prost::Message;
 use prost_reflect::DescriptorPool;
+use prost_types::FileDescriptorProto;
 use prost_types::source_code_info::Location;
-use prost_types::{FileDescriptorProto, SourceCodeInfo};
 use protox_parse::ParseError;
 
 use super::check::check_cost;
@@ -29,6 +31,7 @@ use super::input::without;
 use super::link::link;
 use super::registry::{BUILT_IN, Registry, built_in_pool};
 use crate::error::SchemaError;
+use extensions::Extensions;
 use lookup::Text;
 use place::{error_at, error_in, offset};
 
@@ -39,8 +42,9 @@ type Result<T> = std::result::Result<T, SchemaError>;
 /// `FileDescriptorSet.file`, and `dependency` in a file.
 const FILE: u8 = 1 << 3 | 2;
 const DEPENDENCY: i32 = 3;
-/// `uninterpreted_option`, where the parser puts every option.
-const UNINTERPRETED: i32 = 999;
+/// How often extensions are looked at to find those that the options of a file name: prost-reflect goes through all of a
+/// message's.
+const MOST_LOOKUPS: usize = 50_000_000;
 
 impl Registry {
     /// Compiles .proto text and registers it like [`Registry::register`]. It may import what is registered.
@@ -56,9 +60,11 @@ impl Registry {
 /// A file of text, parsed.
 struct Parsed {
     text: Text,
+    /// Its other names: a file may be found in several folders, and be linked only once.
+    aliases: Vec<String>,
     /// Without its source info.
     proto: FileDescriptorProto,
-    /// In the order of their paths.
+    /// The source info, in the order of the paths: where errors are.
     locations: Vec<Location>,
 }
 
@@ -73,12 +79,12 @@ struct Imported {
 fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
     let (texts, wanted) = parse(sources, registry)?;
     let imported = registered(&texts, wanted, registry)?;
-    let aliases: Vec<Vec<&str>> =
-        imported.iter().map(|i| i.names.iter().skip(1).map(String::as_str).collect()).collect();
-    let none = Vec::new();
-    let protos = texts.iter().map(|t| &t.proto).zip(std::iter::repeat(&none));
+    let aliases =
+        texts.iter().map(|t| &*t.aliases).chain(imported.iter().map(|i| i.names.get(1..).unwrap_or_default()));
+    let aliases: Vec<Vec<&str>> = aliases.map(|names| names.iter().map(String::as_str).collect()).collect();
+    let protos = texts.iter().map(|t| &t.proto).chain(imported.iter().map(|i| &i.proto));
     let declared: Vec<Declared> = protos
-        .chain(imported.iter().map(|i| &i.proto).zip(&aliases))
+        .zip(&aliases)
         .map(|(proto, aliases)| Declared {
             file: proto.name(),
             aliases,
@@ -93,19 +99,33 @@ fn compile(sources: Sources, registry: &Registry) -> Result<Vec<u8>> {
         let Some(declared) = declared.get(at) else { continue };
         let visible = linker.enter(*declared)?;
         if let Some(text) = texts.get(at) {
+            let added = linker.extensions.add(&text.proto, &linker.pool, &visible);
+            added.map_err(|(path, what)| text.error(&path, &what))?;
+            let extensions = linker.extensions.len();
+            if extensions > 0 && scan::names_of_extensions(&text.text.text).saturating_mul(extensions) > MOST_LOOKUPS {
+                return Err(error_in(&text.text.shown, "too many extensions and options"));
+            }
             text.link(&mut linker.pool, visible)?;
             compiled.push(text);
         } else if let Some(imported) = at.checked_sub(texts.len()).and_then(|at| imported.get(at)) {
+            // What is registered stays as it is.
+            linker.extensions.add(&imported.proto, &linker.pool, &visible).ok();
             link(&mut linker.pool, &imported.proto, visible)?;
         }
     }
 
     let mut set = Vec::new();
     for text in compiled {
-        let file = text.encode(&linker.pool)?;
-        set.push(FILE);
-        prost::encode_length_delimiter(file.len(), &mut set).map_err(|e| SchemaError(e.to_string()))?;
-        set.extend_from_slice(&file);
+        let content = text.encode(&linker.pool)?;
+        // Files that are equal but for their names are one to the registry.
+        for name in std::iter::once(&text.text.name).chain(&text.aliases) {
+            let name = FileDescriptorProto { name: Some(name.clone()), ..FileDescriptorProto::default() };
+            set.push(FILE);
+            let length = name.encoded_len().saturating_add(content.len());
+            prost::encode_length_delimiter(length, &mut set).map_err(|e| SchemaError(e.to_string()))?;
+            set.extend(name.encode_to_vec());
+            set.extend_from_slice(&content);
+        }
     }
     Ok(set)
 }
@@ -115,7 +135,9 @@ fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<Stri
     let mut sources = sources;
     let roots = std::mem::take(&mut sources.roots);
     let mut known: HashSet<String> = roots.iter().map(|root| root.name.clone()).collect();
-    let mut files = roots.into_iter().map(Parsed::new).collect::<Result<Vec<_>>>()?;
+    let mut files = Vec::with_capacity(roots.len());
+    let mut by_text = HashMap::with_capacity(roots.len());
+    roots.into_iter().try_for_each(|root| add(&mut files, &mut by_text, root))?;
     let mut wanted = Vec::new();
     let mut next = 0;
     while let Some(file) = files.get(next) {
@@ -132,21 +154,32 @@ fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<Stri
             match sources.import(import)? {
                 Some(text) => {
                     known.insert(import.clone());
-                    found.push(Parsed::new(text)?);
+                    found.push(text);
                 }
                 None if registry.id(import).is_some() => wanted.push(import.clone()),
                 None => return Err(file.error(&[DEPENDENCY, at], &sources.missing(import))),
             }
         }
-        files.extend(found);
+        found.into_iter().try_for_each(|text| add(&mut files, &mut by_text, text))?;
         next = next.saturating_add(1);
     }
     Ok((files, wanted))
 }
 
+/// Parses `text`, unless one of `files` has the same: then it is another name of that.
+fn add(files: &mut Vec<Parsed>, by_text: &mut HashMap<Arc<str>, usize>, text: Text) -> Result<()> {
+    let at = *by_text.entry(text.text.clone()).or_insert(files.len());
+    match files.get_mut(at) {
+        Some(equal) => equal.aliases.push(text.name),
+        None => files.push(Parsed::new(text)?),
+    }
+    Ok(())
+}
+
 /// The registered files that are `wanted` beside `texts`, and those that they import.
 fn registered(texts: &[Parsed], mut wanted: Vec<String>, registry: &Registry) -> Result<Vec<Imported>> {
-    let mut known: HashSet<String> = texts.iter().map(|text| text.text.name.clone()).collect();
+    let names = texts.iter().flat_map(|text| std::iter::once(&text.text.name).chain(&text.aliases));
+    let mut known: HashSet<String> = names.cloned().collect();
     known.extend(BUILT_IN.map(str::to_owned));
     let mut positions: HashMap<FileId, usize> = HashMap::new();
     let mut files: Vec<Imported> = Vec::new();
@@ -176,6 +209,7 @@ struct Linker {
     names: Vec<String>,
     by_name: HashMap<String, FileId>,
     imports: Vec<Imports>,
+    extensions: Extensions,
     visible: usize,
 }
 
@@ -188,6 +222,7 @@ impl Linker {
             by_name: names.iter().cloned().zip(0..).collect(),
             imports: vec![none; names.len()],
             names: names.into(),
+            extensions: Extensions::default(),
             visible: 0,
         }
     }
@@ -213,7 +248,7 @@ impl Parsed {
         let mut proto = protox_parse::parse(&text.name, &text.text).map_err(|e| syntax_error(&text, &e))?;
         let locations = proto.source_code_info.take().unwrap_or_default().location;
         check_cost(&proto)?;
-        Ok(Parsed { text, proto, locations })
+        Ok(Parsed { text, aliases: Vec::new(), proto, locations })
     }
 
     /// Links the file, which sees the files `visible`, into `pool`.
@@ -224,26 +259,23 @@ impl Parsed {
             weak_dependency: Vec::new(),
             ..self.proto.clone()
         };
-        // It panics where two extensions that are options have the same number; the pool is used no more then.
+        // Should it panic, the pool is used no more.
         match catch_unwind(AssertUnwindSafe(|| pool.add_file_descriptor_proto(file))) {
             Ok(linked) => linked.map_err(|e| self.error(e.path().unwrap_or_default(), &explain(&e))),
-            Err(_) => Err(error_in(&self.text.shown, "internal error in the linker")),
+            Err(_) => Err(error_in(&self.text.shown, "internal error in the schema compiler")),
         }
     }
 
-    /// The linked file, serialized in the order of its fields.
+    /// The linked file but for its name, serialized in the order of its fields, as protoc does: equal files are equal
+    /// bytes.
     fn encode(&self, pool: &DescriptorPool) -> Result<Vec<u8>> {
         let linked = pool.get_file_by_name(self.proto.name()).map(|file| file.encode_to_vec());
         let head = FileDescriptorProto {
-            name: self.proto.name.clone(),
             package: self.proto.package.clone(),
             dependency: self.proto.dependency.clone(),
             ..FileDescriptorProto::default()
         };
-        // Where an option stands in the text is of no use once it has become a field.
-        let locations = self.locations.iter().filter(|l| !l.path.contains(&UNINTERPRETED)).cloned().collect();
         let tail = FileDescriptorProto {
-            source_code_info: Some(SourceCodeInfo { location: locations }),
             public_dependency: self.proto.public_dependency.clone(),
             weak_dependency: self.proto.weak_dependency.clone(),
             syntax: self.proto.syntax.clone(),

@@ -1,10 +1,14 @@
 //! A look at .proto text before it is parsed, for what the parser and the linker take badly: they recurse with the
-//! brackets and with the parts of a name, and know no editions.
+//! brackets and with the parts of a name, and know no editions. It must tell comments, strings and space apart as the
+//! parser's lexer does, or brackets go uncounted; so Cargo.toml names one version of protox-parse.
 
 /// How deep brackets may nest: protoc takes 32 levels of messages.
 const DEEPEST: usize = 40;
-/// How many dots a name may have.
-const MOST_DOTS: usize = 128;
+/// How many parts a name may have.
+const MOST_PARTS: usize = 32;
+/// What the tokens of a text may cost together. Each costs one, and one more for each bracket around it and each dot before it
+/// in its name: paths and names are stored with everything in them. Twice that of 2 MiB as people write them.
+const MOST_COST: usize = 1_500_000;
 
 /// What is wrong, and at which byte.
 pub(super) type Refusal = (usize, String);
@@ -15,7 +19,14 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
     edition(tokens)?;
     let mut open = Vec::with_capacity(DEEPEST);
     let mut dots = 0;
+    let mut cost = 0usize;
+    // Whether a name may end with the token before.
+    let mut is_end = false;
     for (at, token) in tokens {
+        cost = cost.saturating_add(open.len()).saturating_add(dots).saturating_add(1);
+        if cost > MOST_COST {
+            return Err((at, "too much for one file up to here".into()));
+        }
         match token.as_bytes() {
             [bracket @ (b'{' | b'[' | b'(' | b'<')] => {
                 if open.len() == DEEPEST {
@@ -30,15 +41,22 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
             _ => {}
         }
         match token.as_bytes() {
-            [b'.'] if dots == MOST_DOTS => return Err((at, format!("a name of more than {MOST_DOTS} parts"))),
+            [b'.'] if dots + 1 == MOST_PARTS => return Err((at, format!("a name of more than {MOST_PARTS} parts"))),
             [b'.'] => dots += 1,
+            b"/*" => return Err((at, "block comments do not nest".into())),
             // The name of an option goes on after a part in parentheses.
             [b'(' | b')'] => {}
-            [first, ..] if is_word(*first) => {}
+            [first, ..] if is_word(*first) && !is_end => {}
             _ => dots = 0,
         }
+        is_end = token == ")" || token.as_bytes().first().is_some_and(|first| is_word(*first));
     }
     Ok(())
+}
+
+/// In how many places `text` may name an extension: in parentheses as an option, or in brackets within a value.
+pub(super) fn names_of_extensions(text: &str) -> usize {
+    Tokens { text, at: 0 }.filter(|(_, token)| matches!(*token, "(" | "[")).count()
 }
 
 /// Refuses text that begins with an edition.
@@ -64,7 +82,8 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The words, strings and single characters of a text, without comments; with each, where it begins.
+/// The words, strings and single characters of a text, without comments; with each, where it begins. A comment in which
+/// another begins is told by the token "/*".
 #[derive(Clone, Copy)]
 struct Tokens<'a> {
     text: &'a str,
@@ -82,11 +101,12 @@ impl<'a> Iterator for Tokens<'a> {
             let (length, is_token) = match first {
                 '#' => (line(rest), false),
                 '/' if rest.starts_with("//") => (line(rest), false),
-                '/' if rest.starts_with("/*") => {
-                    (rest.get(2..).and_then(|r| r.find("*/")).map_or(rest.len(), |n| n.saturating_add(4)), false)
-                }
+                '/' if rest.starts_with("/*") => match block_comment(rest) {
+                    Some(length) => (length, false),
+                    None => (2, true),
+                },
                 '"' | '\'' => (string(rest.as_bytes()), true),
-                _ if first.is_ascii_whitespace() => (1, false),
+                _ if first.is_ascii_whitespace() || first == '\x0b' => (1, false),
                 _ if first.is_ascii_alphanumeric() || first == '_' => {
                     (rest.bytes().take_while(|b| is_word(*b)).count(), true)
                 }
@@ -100,9 +120,45 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
+/// Writes spaces over what is not ASCII in the comments of `text`, which may be in any encoding.
+pub(super) fn blank_comments(text: &mut [u8]) {
+    let mut at = 0usize;
+    while let Some(rest) = text.get_mut(at..).filter(|rest| !rest.is_empty()) {
+        let until = |end: &[u8], from: usize| {
+            let found = rest.get(from..)?.windows(end.len()).position(|w| w == end)?;
+            Some(found.saturating_add(from).saturating_add(end.len()))
+        };
+        let comment = match rest {
+            [b'#', ..] | [b'/', b'/', ..] => until(b"\n", 0),
+            [b'/', b'*', ..] => until(b"*/", 2),
+            _ => Some(0),
+        };
+        let comment = comment.unwrap_or(rest.len());
+        rest.iter_mut().take(comment).filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b' ');
+        let length = match rest {
+            [b'"' | b'\'', ..] => string(rest),
+            _ => comment.max(1),
+        };
+        at = at.saturating_add(length);
+    }
+}
+
 /// The length of the line that `text` begins with.
 fn line(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
+}
+
+/// The length of the comment that `text` begins with. `None` if another begins in it: the parser counts those, and
+/// protoc refuses them.
+fn block_comment(text: &str) -> Option<usize> {
+    let inside = text.get(2..)?;
+    let end = inside.find("*/");
+    // The end may be the beginning of another as well: "/*/".
+    let upto = end.map_or(inside.len(), |at| at.saturating_add(1));
+    if inside.get(..upto)?.contains("/*") {
+        return None;
+    }
+    Some(end.map_or(text.len(), |at| at.saturating_add(4)))
 }
 
 /// The length of the string literal that `text` begins with. It ends with its line at the latest.
@@ -137,7 +193,9 @@ mod tests {
         );
         assert_eq!(tokens("\"open\n}"), ["\"open", "}"]);
         assert_eq!(tokens("'\\\n}"), ["'\\", "}"]);
-        assert_eq!(tokens("/* /* */ }"), ["}"]);
+        assert_eq!(tokens("/* / * **/ }"), ["}"]);
+        assert_eq!(tokens("/*/ { */ }"), ["}"]);
+        assert_eq!(tokens("a\x0b.b\x0c"), ["a", ".", "b"]);
         for unfinished in ["/*", "/* *", "\"", "\"\\", "//", ""] {
             assert!(tokens(unfinished).len() < 2, "{unfinished}");
         }
@@ -156,10 +214,49 @@ mod tests {
 
     #[test]
     fn long_names_are_refused() {
-        let names = format!("(a{}) = 1.5;", ".b".repeat(128));
+        let names = format!("(a{}) = 1.5;", ".b".repeat(31));
         assert_eq!(scan(&names.repeat(3)), Ok(()));
-        let name = format!("(a) /**/ .b .\n{}", "c.".repeat(127));
-        assert_eq!(scan(&name).unwrap_err().1, "a name of more than 128 parts");
+        let name = format!("(a) /**/ .b .\n{}", "c.".repeat(30));
+        assert_eq!(scan(&name).unwrap_err().1, "a name of more than 32 parts");
+        // Several names.
+        let name = format!("a{}", ".b".repeat(31));
+        assert_eq!(scan(&format!("rpc A({name}) returns ({name}); {name} {name} = 1; map<a, {name}> {name}")), Ok(()));
+    }
+
+    #[test]
+    fn text_is_bounded_by_what_it_costs() {
+        let fields = "message M { optional int32 abc = 1; }\n".repeat(50_000);
+        assert_eq!(scan(&fields), Ok(()));
+        let nested = |n: usize| format!("{}{}", "message A {".repeat(n), "}".repeat(n));
+        assert_eq!(scan(&nested(32).repeat(500)), Ok(()));
+        assert_eq!(scan(&nested(32).repeat(1000)).unwrap_err().1, "too much for one file up to here");
+        let names = format!("option a{} = 1;", ".b".repeat(31));
+        assert_eq!(scan(&names.repeat(2000)).unwrap_err().1, "too much for one file up to here");
+    }
+
+    #[test]
+    fn nested_comments_are_refused() {
+        for (text, at) in [("/* /* */ \" */ {", 0), ("{ /* /*/ {", 2), ("/*\n/*", 0), ("{}/*/* */", 2)] {
+            assert_eq!(scan(text), Err((at, "block comments do not nest".into())), "{text}");
+        }
+        assert_eq!(scan("/* // */ {} // /* /*\n \"/* /*\""), Ok(()));
+    }
+
+    #[test]
+    fn comments_may_be_in_any_encoding() {
+        let blanked = |text: &[u8]| {
+            let mut text = text.to_vec();
+            blank_comments(&mut text);
+            text
+        };
+        assert_eq!(
+            blanked(b"a // \xd6\xd0\\\n\xd6 /* \xce\xc4 * \xff\n*/ \xff /"),
+            b"a //   \\\n\xd6 /*    *  \n*/ \xff /"
+        );
+        assert_eq!(blanked(b"'// \xff\\' \xfe' # \xff\n\"/*\xff\n//\xff"), b"'// \xff\\' \xfe' #  \n\"/*\xff\n// ");
+        for open in [&b"/*"[..], b"/*/", b"//", b"/* *"] {
+            assert_eq!(blanked(&[open, b"\xff"].concat()), [open, b" "].concat());
+        }
     }
 
     #[test]

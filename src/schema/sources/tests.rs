@@ -337,7 +337,7 @@ fn hostile_text_is_an_error() {
     });
     compile.unwrap().join().unwrap();
 
-    let many: String = (0..80_000).map(|i| format!("A{i} = {i};")).collect();
+    let many: String = (0..40_000).map(|i| format!("A{i} = {i};")).collect();
     let reserved: String = (1..40_000).map(|i| format!("reserved {i}; A a{i} = {i};")).collect();
     let options: String = (20_000..28_000).map(|i| format!("optional int32 o{i} = {i};")).collect();
     let options = format!(

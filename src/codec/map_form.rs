@@ -228,7 +228,8 @@ impl Key<'_> {
 /// Pushes a list of the keys of the table at `at`, sorted; answers how many.
 unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>, pins: Pins) -> u64 {
     // SAFETY: the source made room. All tables are made before the vectors, which no raising
-    // call can then jump over: reading and writing slots that exist raises nothing.
+    // call can then jump over: reading and writing slots that exist raises nothing, and boxed
+    // numbers are told by a protected call.
     unsafe {
         let top = lua_gettop(l);
         let mut count: Slot = 0;

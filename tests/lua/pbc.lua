@@ -244,23 +244,16 @@ local contacts_source = [[
   }
 ]]
 
--- Writes .proto files of these packages to a folder that exists, calls f with the folder and their names, and removes them.
+-- Calls f with a folder that has .proto files of these packages, and their names.
 local function with_sources(packages, f)
-  local folder, names = os.tmpname(), {}
-  os.remove(folder)
-  local stem = folder:match "[^/\\]*$"
-  folder = folder:sub(1, -#stem - 2)
-  for i, package in ipairs(packages) do
-    names[i] = stem .. package .. ".proto"
-    local file = assert(io.open(folder .. "/" .. names[i], "wb"))
-    file:write((contacts_source:format(package)))
-    file:close()
-  end
-  local fine, message = pcall(f, folder, names)
-  for _, name in ipairs(names) do
-    os.remove(folder .. "/" .. name)
-  end
-  assert(fine, message)
+  h.with_files(function(folder, write)
+    local names = {}
+    for i, package in ipairs(packages) do
+      local _, name = write(package .. ".proto", contacts_source:format(package))
+      names[i] = name
+    end
+    f(folder, names)
+  end)
 end
 
 h.test("parser.register with a file and its folder", function()

@@ -14,27 +14,7 @@ if not h.compiles then
   return
 end
 
--- Calls fn with a folder, and a function that writes a file there and gives its path; removes the files afterwards.
--- All names begin with a word that nobody else uses, since plain Lua makes no folders.
-local function with_files(fn)
-  local own = os.tmpname()
-  local folder, word = own:match "^(.*)[/\\]([^/\\]*)$"
-  local written = { own }
-  local fine, message = pcall(fn, folder, function(name, text)
-    local path = folder .. "/" .. word .. name
-    local file = assert(io.open(path, "wb"))
-    file:write((text:gsub("@", word)))
-    file:close()
-    written[#written + 1] = path
-    return path, word .. name
-  end)
-  for _, path in ipairs(written) do
-    os.remove(path)
-  end
-  if not fine then
-    error(message, 0)
-  end
-end
+local with_files = h.with_files
 
 h.test("text is compiled and registered", function()
   local pb = protobuf.new()

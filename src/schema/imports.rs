@@ -9,7 +9,7 @@ use crate::error::SchemaError;
 pub(super) type FileId = u32;
 
 /// What a file sees, and what those that import it see through it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Imports {
     /// Its imports, and what these import publicly, and so on.
     pub(super) visible: Box<[FileId]>,

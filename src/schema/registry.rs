@@ -95,8 +95,8 @@ impl Registry {
     /// A registry that knows the built-in types only.
     pub fn new() -> Self {
         let base = Base::get();
-        let none = || Imports { visible: Box::from([]), exported: Box::from([]) };
-        let files = BUILT_IN.map(|name| File { name: name.into(), content: Arc::from([]), imports: none() });
+        let files =
+            BUILT_IN.map(|name| File { name: name.into(), content: Arc::from([]), imports: Imports::default() });
         Registry {
             by_name: files.iter().map(|f| f.name.clone()).zip(0..).collect(),
             by_content: HashMap::new(),

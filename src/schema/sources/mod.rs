@@ -215,12 +215,11 @@ struct Linker {
 
 impl Linker {
     fn new() -> Self {
-        let none = Imports { visible: Box::from([]), exported: Box::from([]) };
         let names = BUILT_IN.map(str::to_owned);
         Linker {
             pool: built_in_pool(),
             by_name: names.iter().cloned().zip(0..).collect(),
-            imports: vec![none; names.len()],
+            imports: vec![Imports::default(); names.len()],
             names: names.into(),
             extensions: Extensions::default(),
             visible: 0,

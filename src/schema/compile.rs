@@ -304,6 +304,7 @@ impl MessagePlan {
             required: required.clone().fold(0, |mask, f| mask | f.mask),
             required_unmarked: required.clone().any(|f| f.mask == 0),
             map_entry: false,
+            message_set: false,
             dense: dense(&fields),
             by_name: names.iter().cloned().zip(0..).collect(),
             fields: fields.into(),

@@ -78,6 +78,10 @@ impl Flags {
     pub const GHOST: Flags = Flags(1 << 7);
     /// A singular scalar that a value simply sets: with a bit, no oneof member, no closed enum.
     pub const PLAIN: Flags = Flags(1 << 8);
+    /// An extension: its name is the full one.
+    pub const EXTENSION: Flags = Flags(1 << 9);
+    /// Only in a pattern: a message of which fields are asked for by dotted names.
+    pub const ENTER: Flags = Flags(1 << 10);
 
     /// Whether any of `other`'s bits is set.
     #[inline(always)]
@@ -196,6 +200,9 @@ pub struct MessagePlan {
     pub required_unmarked: bool,
     /// It stands for the entries of a map field.
     pub map_entry: bool,
+    /// Its extensions are written as groups of a type id and a message
+    /// (`MessageOptions.message_set_wire_format`).
+    pub message_set: bool,
     /// Positions of fields by number, [`MessagePlan::NONE`] where there is none; beyond its end, search.
     pub(super) dense: Box<[u16]>,
     /// Positions of fields by name.

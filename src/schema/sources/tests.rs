@@ -48,7 +48,8 @@ fn text_compiles_to_what_protoc_makes_of_it() {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("descriptors/{name}.proto"));
         let sources = Sources::files(std::slice::from_ref(&path), Vec::new()).unwrap();
         let compiled = super::compile(sources, &Registry::new()).unwrap();
-        let compiled = FileDescriptorSet::decode(&*compiled).unwrap().file.remove(0);
+        let mut compiled = FileDescriptorSet::decode(&*compiled).unwrap().file.remove(0);
+        compiled.source_code_info = None;
         let protoc = FileDescriptorSet::decode(&*fs::read(path.with_extension("pb")).unwrap()).unwrap();
         let protoc = protoc.file.into_iter().find(|f| f.name() == compiled.name()).unwrap();
         // The parser writes a default of 1e100 in digits.

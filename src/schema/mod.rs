@@ -15,6 +15,7 @@ mod hint;
 mod imports;
 mod input;
 mod link;
+mod paths;
 mod pattern;
 mod plan;
 mod registry;
@@ -25,6 +26,7 @@ pub(crate) mod tests;
 
 pub use hint::did_you_mean;
 pub use input::io_error;
+pub use paths::{Entered, Leaf, Paths};
 pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
 pub use registry::Registry;

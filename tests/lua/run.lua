@@ -22,6 +22,7 @@ local subjects = {
   "unknown",
   "defaults",
   "flat",
+  "dotted",
   "options",
   "errors",
   "malformed",

@@ -72,6 +72,9 @@ pub(super) struct Tree<'a> {
     through_list: Option<Box<str>>,
 }
 
+/// The set in which the types of a pattern with dotted names are, and what belongs to the names.
+pub(super) type Dotted = (Arc<Set>, Box<Paths>);
+
 /// A message of which fields are named.
 struct Branch<'a> {
     whole: &'a MessagePlan,
@@ -176,9 +179,8 @@ impl<'a> Tree<'a> {
         if self.count == MessagePlan::NONE { Err(here.fail(format_args!("too many names"))) } else { Ok(()) }
     }
 
-    /// The plan of the root, and if there are dotted names, the set in which the types are and
-    /// what belongs to the names.
-    pub fn compile(self) -> (MessagePlan, Option<(Arc<Set>, Box<Paths>)>) {
+    /// The plan of the root, and what dotted names need, if there are any.
+    pub fn compile(self) -> (MessagePlan, Option<Dotted>) {
         let Tree { set, root, entered, count, through_list } = self;
         if entered.is_empty() {
             return (reduce(root.whole, root.whole.index, root.slots, |f| f.sub), None);
@@ -289,6 +291,7 @@ struct Own<'a> {
     from: &'a Set,
     /// How many entered messages come before `messages`.
     entered: usize,
+    /// Messages that stay bytes, and entries of maps.
     messages: Vec<Arc<MessagePlan>>,
     enums: Vec<Arc<EnumPlan>>,
     /// Positions here by those in `from`.
@@ -315,16 +318,15 @@ impl<'a> Own<'a> {
     }
 
     fn enumeration(&mut self, index: u32) -> u32 {
-        let position = u32::try_from(self.enums.len()).unwrap_or(Self::NONE);
-        match (self.enum_at.get(&index), self.from.enums.get(index as usize)) {
-            (Some(known), _) => *known,
-            (None, Some(plan)) => {
-                self.enums.push(plan.clone());
-                self.enum_at.insert(index, position);
-                position
-            }
-            (None, None) => Self::NONE,
+        if let Some(known) = self.enum_at.get(&index) {
+            return *known;
         }
+        let plan = self.from.enumeration(index).and_then(|e| self.from.find_enum(&e.name));
+        let Some(plan) = plan else { return Self::NONE };
+        let position = u32::try_from(self.enums.len()).unwrap_or(Self::NONE);
+        self.enums.push(plan.clone());
+        self.enum_at.insert(index, position);
+        position
     }
 
     /// A message that stays bytes, or the entry of a map.
@@ -332,15 +334,17 @@ impl<'a> Own<'a> {
         if let Some(known) = self.message_at.get(&index) {
             return *known;
         }
-        let Some(plan) = self.from.messages.get(index as usize) else { return Self::NONE };
-        let mut plan = plan.clone();
-        if plan.map_entry {
+        let Some(plan) = self.from.message(index) else { return Self::NONE };
+        let plan = if plan.map_entry {
             let fields = plan.fields.iter().map(|f| FieldPlan { sub: self.sub(f), ..*f }).collect();
             let (names, defaults) = (plan.names.to_vec(), plan.defaults.to_vec());
             let mut entry = MessagePlan::assemble(index, &plan.name, fields, names, defaults, Vec::new());
             entry.map_entry = true;
-            plan = Arc::new(entry);
-        }
+            Arc::new(entry)
+        } else {
+            let Some(plan) = self.from.find_message(&plan.name) else { return Self::NONE };
+            plan.clone()
+        };
         let position = u32::try_from(self.entered.saturating_add(self.messages.len())).unwrap_or(Self::NONE);
         self.messages.push(plan);
         self.message_at.insert(index, position);
@@ -350,7 +354,7 @@ impl<'a> Own<'a> {
     /// The set, with the plans of the entered messages first.
     fn set(self, mut entered: Vec<Arc<MessagePlan>>) -> Arc<Set> {
         entered.extend(self.messages);
-        Arc::new(Set { messages: entered, enums: self.enums, names: HashMap::new() })
+        Arc::new(Set { messages: entered, enums: self.enums, ..Set::default() })
     }
 }
 

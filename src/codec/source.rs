@@ -262,6 +262,16 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
         Ok(Frame { top: self.top, ..frame })
     }
 
+    /// Whether the argument of `f` is there, or if it is entered, one within. A oneof's ghosts have none.
+    fn any_argument(&self, f: &FieldPlan) -> bool {
+        if f.flags.has(Flags::ENTER) {
+            let within = |m: &MessagePlan| m.fields.iter().any(|f| self.any_argument(f));
+            return self.set.message(f.sub).is_some_and(within);
+        }
+        // SAFETY: the slots of a pattern are arguments.
+        !f.flags.has(Flags::GHOST) && unsafe { lua_type(self.l, self.base + c_int::from(f.slot)) } > LUA_TNIL
+    }
+
     /// The arguments of the flat form: which of them are nil shows when they are looked at.
     #[inline(always)]
     fn open_flat(&mut self, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
@@ -269,8 +279,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
         for f in &m.fields {
             repeated |= f.repeated();
             if f.flags.has(Flags::ONEOF) && !f.flags.has(Flags::GHOST) {
-                // SAFETY: the pattern's slots are arguments; ghosts have none.
-                let there = unsafe { lua_type(self.l, self.base + c_int::from(f.slot)) } > LUA_TNIL;
+                let there = self.any_argument(f);
                 fields.seen |= if there { f.mask } else { 0 };
             }
         }
@@ -341,9 +350,11 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
         unsafe {
             if FLAT {
                 let at = self.base + c_int::from(field.slot);
+                if field.flags.has(Flags::GHOST.with(Flags::ENTER)) {
+                    return (field.flags.has(Flags::ENTER) && self.any_argument(field)).then_some(at);
+                }
                 // Members of a oneof that have no bit are asked for here.
-                let absent = field.flags.has(Flags::GHOST)
-                    || field.mask == 0 && field.flags.has(Flags::ONEOF) && lua_type(self.l, at) <= LUA_TNIL;
+                let absent = field.mask == 0 && field.flags.has(Flags::ONEOF) && lua_type(self.l, at) <= LUA_TNIL;
                 return (!absent).then_some(at);
             }
             self.forget();
@@ -447,7 +458,9 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     #[inline(always)]
     fn message(&mut self, at: c_int, field: &FieldPlan, m: &MessagePlan, singular: bool) -> Result<Nested<'_>> {
         if FLAT {
-            return self.flat_message(at).map(Nested::Raw);
+            // `fetch` gives entered messages if they are to be written.
+            let entered = field.flags.has(Flags::ENTER);
+            return if entered { Ok(Nested::Open) } else { self.flat_message(at).map(Nested::Raw) };
         }
         if !singular || field.flags.has(Flags::ONEOF) {
             return Ok(Nested::Open);

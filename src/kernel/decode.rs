@@ -4,7 +4,7 @@ use super::context::Context;
 use super::lists::{elements, packed};
 use super::missing;
 use super::read::{ToField, read};
-use super::sink::Sink;
+use super::sink::{Sink, opens};
 use crate::error::{DecodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, OneofPlan, Op};
 use crate::wire::{Reader, WireType, tag};
@@ -288,7 +288,7 @@ fn singular<S: Sink>(
     sink: &mut S,
     cx: &mut Context,
 ) -> Result<bool> {
-    if !S::TABLES {
+    if !opens::<S>(f) {
         let raw = message_bytes(r, f, cx)?;
         let built = sink.message(frame, f, raw, again);
         at(*r, cx.budget.string(built))?;

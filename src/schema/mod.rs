@@ -21,6 +21,7 @@ mod hint;
 mod imports;
 mod input;
 mod link;
+mod paths;
 mod pattern;
 mod plan;
 mod registry;
@@ -37,6 +38,7 @@ mod waiting;
 
 pub use hint::did_you_mean;
 pub use input::io_error;
+pub use paths::{Entered, Leaf, Paths};
 pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
 pub use registry::{Registry, Report};

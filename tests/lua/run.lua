@@ -23,6 +23,7 @@ local subjects = {
   "unknown",
   "defaults",
   "flat",
+  "dotted",
   "options",
   "errors",
   "malformed",

@@ -155,7 +155,7 @@ fn mutations_do_not_panic() {
                 let traced = decodes(&input, plan, set, &mut TraceSink::<true>(&mut events));
                 assert_eq!(traced, answer, "{name}: {}", input.escape_ascii());
                 let mut events = Events::default();
-                decodes(&input, &pattern.plan, set, &mut TraceSink::<false>(&mut events));
+                decodes(&input, &pattern.plan, &pattern.set, &mut TraceSink::<false>(&mut events));
             }
         }
     }

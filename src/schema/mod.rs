@@ -23,7 +23,7 @@ mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use hint::did_you_mean;
+pub use hint::{did_you_mean, field_hint};
 pub use input::io_error;
 pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::hint::{did_you_mean, quoted};
+use super::hint::{did_you_mean, field_hint, quoted};
 use super::plan::{FieldPlan, Flags, MessagePlan, Set};
 use crate::error::SchemaError;
 
@@ -85,13 +85,10 @@ fn find<'a>(whole: &'a MessagePlan, word: &str) -> Result<&'a FieldPlan, SchemaE
         return Ok(field);
     }
     let word_quoted = quoted(word);
-    if word.starts_with('[') {
-        return Err(fail(whole, format_args!("extensions in patterns are not supported yet: {word_quoted}")));
-    }
-    if word.contains('.') {
+    if word.contains('.') && !word.starts_with('[') {
         return Err(fail(whole, format_args!("dotted names are not supported yet: {word_quoted}")));
     }
-    let hint = did_you_mean(word, whole.names.iter().map(|n| &**n));
+    let hint = field_hint(whole, word);
     Err(fail(whole, format_args!("unknown field {word_quoted}{hint}")))
 }
 
@@ -136,7 +133,9 @@ fn reduce(whole: &MessagePlan, mut slots: Vec<Slot>) -> MessagePlan {
         names.push(name.clone());
         defaults.push(default.clone());
     }
-    MessagePlan::assemble(whole.index, &whole.name, fields, names, defaults, oneofs)
+    let mut plan = MessagePlan::assemble(whole.index, &whole.name, fields, names, defaults, oneofs);
+    plan.message_set = whole.message_set;
+    plan
 }
 
 #[cfg(test)]
@@ -237,7 +236,8 @@ mod tests {
         assert_eq!(error("p.M something"), "p.M: unknown field \"something\"");
         assert_eq!(error("p.M id name id"), "p.M: field \"id\" is named twice");
         assert_eq!(error("p.M b.id"), "p.M: dotted names are not supported yet: \"b.id\"");
-        assert_eq!(error("p.M [p.ext]"), "p.M: extensions in patterns are not supported yet: \"[p.ext]\"");
+        assert_eq!(error("p.M [p.ext]"), "p.M: unknown field \"[p.ext]\"");
+        assert_eq!(error("p.M [nmae]"), "p.M: unknown field \"[nmae]\" (did you mean \"name\"?)");
         assert_eq!(error(&format!("p.M {}", "x".repeat(1000))), format!("p.M: unknown field {:?}...", "x".repeat(64)));
     }
 }

@@ -1,23 +1,17 @@
 //! Message sets: items, in every order, in parts, unknown, malformed.
 
-use std::sync::Arc;
-
 use super::{Budget, Call, ENOUGH, Schema, bytes, check, proto2};
 
 /// Extension 4 is A, extension 100 is B, which has a set in turn.
 fn schema() -> Schema {
-    let Schema(set) = proto2(
-        "message M { optional A a = 4; optional B b = 100; }
+    proto2(
+        "message M { option message_set_wire_format = true; extensions 4 to max; }
          message A { optional int32 x = 1; repeated int32 list = 2; }
-         message B { required int32 x = 1; optional M set = 2; optional string s = 3; }
-         message Plain { optional A a = 4; }",
-    );
-    let mut set = (*set).clone();
-    let at = set.find_message("M").unwrap().index as usize;
-    let mut plan = (*set.messages[at]).clone();
-    plan.message_set = true;
-    set.messages[at] = Arc::new(plan);
-    Schema(Arc::new(set))
+         message B { required int32 x = 1; optional M set = 2; optional string s = 3;
+                     extend M { optional B b = 100; } }
+         message Plain { optional A a = 4; }
+         extend M { optional A a = 4; }",
+    )
 }
 
 #[test]
@@ -128,7 +122,7 @@ fn malformed() {
             ("0b", "M: group without end, at byte 1"),
             ("0b 1005 1a00", "M: group without end, at byte 5"),
             ("0c", "M: unmatched end of group, at byte 1"),
-            ("0b 1004 14", "M.a: unmatched end of group, at byte 4"),
+            ("0b 1004 14", "M.[a]: unmatched end of group, at byte 4"),
             ("0b 1005 14", "M: unmatched end of group, at byte 4"),
             ("0b 2b 0c", "M: unmatched end of group, at byte 3"),
             ("0b 10", "M: truncated, 1 byte needed, 0 left, at byte 2"),
@@ -138,12 +132,12 @@ fn malformed() {
             ("0b 00 0c", "M: invalid field number, at byte 1"),
             ("0b 0e 0c", "M: invalid wire type 6, at byte 2"),
             // Once the extension is known, so is the path.
-            ("0b 1004 1a05 0805 0c", "M.a: truncated, 5 bytes needed, 3 left, at byte 5"),
-            ("0b 1004 1a02 0805", "M.a: group without end, at byte 7"),
+            ("0b 1004 1a05 0805 0c", "M.[a]: truncated, 5 bytes needed, 3 left, at byte 5"),
+            ("0b 1004 1a02 0805", "M.[a]: group without end, at byte 7"),
             ("0b 1a02 08 0c", "M: group without end, at byte 5"),
-            ("0b 1004 1a01 08 0c", "M.a.x: truncated, 1 byte needed, 0 left, at byte 6"),
-            ("0b 1a01 08 1004 0c", "M.a.x: truncated, 1 byte needed, 0 left, at byte 4"),
-            ("0b 1064 1a06 1204 0b 1a01 00 0c 0c", "M.b.set: group without end, at byte 11"),
+            ("0b 1004 1a01 08 0c", "M.[a].x: truncated, 1 byte needed, 0 left, at byte 6"),
+            ("0b 1a01 08 1004 0c", "M.[a].x: truncated, 1 byte needed, 0 left, at byte 4"),
+            ("0b 1064 1a06 1204 0b 1a01 00 0c 0c", "M.[B.b].set: group without end, at byte 11"),
         ],
     );
     let s = schema();
@@ -158,11 +152,11 @@ fn malformed() {
 fn required_fields_within_items() {
     let s = schema();
     for (hex, expected) in [
-        ("0b 1064 1a00 0c", "M.b.x: required field missing, at byte 6"),
-        ("0b 1a00 1064 0c", "M.b.x: required field missing, at byte 6"),
-        ("a206 00", "M.b.x: required field missing, at byte 3"),
-        ("0b 1064 1a0a 1208 0b10641a0208050c 0c", "M.b.x: required field missing, at byte 16"),
-        ("0b 1064 1a0a 0801 1206 0b10641a000c 0c", "M.b.set.b.x: required field missing, at byte 16"),
+        ("0b 1064 1a00 0c", "M.[B.b].x: required field missing, at byte 6"),
+        ("0b 1a00 1064 0c", "M.[B.b].x: required field missing, at byte 6"),
+        ("a206 00", "M.[B.b].x: required field missing, at byte 3"),
+        ("0b 1064 1a0a 1208 0b10641a0208050c 0c", "M.[B.b].x: required field missing, at byte 16"),
+        ("0b 1064 1a0a 0801 1206 0b10641a000c 0c", "M.[B.b].set.[B.b].x: required field missing, at byte 16"),
     ] {
         assert_eq!(s.m(hex), expected, "{hex}");
         let lenient = Call { required: false, ..s.call("M") };
@@ -196,11 +190,11 @@ fn limits() {
 #[test]
 fn patterns() {
     let s = schema();
-    assert_eq!(s.pattern("M a", "0b 1004 1a02 0805 0c"), "4=<\"\\x08\\x05\">");
+    assert_eq!(s.pattern("M [a]", "0b 1004 1a02 0805 0c"), "4=<\"\\x08\\x05\">");
     assert_eq!(
-        s.pattern("M b a", "0b10041a0208050c 22 02 0806 0b1a00 1064 0c"),
+        s.pattern("M B.b a", "0b10041a0208050c 22 02 0806 0b1a00 1064 0c"),
         "4=<\"\\x08\\x05\"> 4+<\"\\x08\\x06\"> 100=<\"\">"
     );
-    assert_eq!(s.pattern("M b", "0b 1004 1a02 0805 0c"), "");
-    assert_eq!(s.pattern("M a", "0b 1004 1a02 08"), "M.a: truncated, 2 bytes needed, 1 left, at byte 5");
+    assert_eq!(s.pattern("M [B.b]", "0b 1004 1a02 0805 0c"), "");
+    assert_eq!(s.pattern("M [a]", "0b 1004 1a02 08"), "M.[a]: truncated, 2 bytes needed, 1 left, at byte 5");
 }

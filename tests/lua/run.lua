@@ -20,6 +20,7 @@ local subjects = {
   "presence",
   "required",
   "unknown",
+  "extensions",
   "defaults",
   "flat",
   "options",

@@ -118,11 +118,9 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
                 }
             }
             self.top = frame.begin + 2 * fields.len() as c_int;
-            if !bound.second.is_empty()
-                && let Some(i) = fields.twice()
-            {
-                anchored = false;
-                for f in m.fields.get(i).into_iter() {
+            if !bound.second.is_empty() {
+                for f in fields.twice().filter_map(|i| m.fields.get(i)) {
+                    anchored = false;
                     self.named_once(frame.table, bound, m, f)?;
                 }
             }

@@ -116,7 +116,8 @@ h.test("keys that do not exist", function()
   raises('ext.Base: unknown field "[ext.numer]" (did you mean "ext.number"?)', pb.encode, "ext.Base", { ["[ext.numer]"] = 1 })
   raises('unknown field "ext.numer" (did you mean "ext.number"?)', pb.encode, "ext.Base", { ["ext.numer"] = 1 })
   raises('unknown field "[id]" (did you mean "id"?)', pb.encode, "ext.Base", { ["[id]"] = 1 })
-  raises('unknown field "number"', pb.encode, "ext.Base", { number = 1 })
+  raises('unknown field "number" (did you mean "ext.number"?)', pb.encode, "ext.Base", { number = 1 })
+  raises('unknown field "Scope.text" (did you mean "ext.Scope.text"?)', pb.encode, "ext.Base", { ["Scope.text"] = 1 })
   raises('unknown field "[ext.number]"', pb.encode, "ext.Inner", { ["[ext.number]"] = 1 })
   raises('unknown field "[[ext.number]]"', pb.encode, "ext.Base", { ["[[ext.number]]"] = 1 })
   encodes(instance { unknown_key = "ignore" }, "ext.Base", { ["[ext.numer]"] = 1, ["[ext.number]"] = 1 }, "10 01")
@@ -195,11 +196,11 @@ h.test("a table that reading made may stand beside a value", function()
   for _ = 1, 10 do
     encodes(pb, "ext.Base", base, "b2 06 02 08 01 c0 06 01")
   end
-  rawget(base, "ext.inner").a = 5
-  raises('both "ext.inner" and "[ext.inner]" are set', pb.encode, "ext.Base", base)
-  rawset(base, "ext.inner", nil)
   rawget(base, "ext.unpacked")[1] = 5
   raises('both "ext.unpacked" and "[ext.unpacked]" are set', pb.encode, "ext.Base", base)
+  base["[ext.unpacked]"] = nil
+  rawget(base, "ext.inner").a = 5
+  raises('both "ext.inner" and "[ext.inner]" are set', pb.encode, "ext.Base", base)
 end)
 
 h.test("extract and default", function()

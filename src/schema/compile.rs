@@ -85,21 +85,26 @@ impl Compiler<'_> {
         let context = Context {
             scope: name,
             map_entry: is_map_entry(message),
-            entries: message.nested_type.iter().filter(|nested| is_map_entry(nested)).map(|nested| nested.name()).collect(),
+            entries: message
+                .nested_type
+                .iter()
+                .filter(|nested| is_map_entry(nested))
+                .map(|nested| nested.name())
+                .collect(),
             oneof_of,
         };
 
         let mut declared: Vec<&FieldDescriptorProto> = message.field.iter().collect();
         declared.sort_by_key(|f| f.number());
-        if let Some([_, twice]) = declared.array_windows().find(|[a, b]| a.number() == b.number()) {
+        let pairs = declared.iter().zip(declared.iter().skip(1));
+        if let Some((_, twice)) = pairs.into_iter().find(|(a, b)| a.number() == b.number()) {
             let what = format!("field number '{}' is already used", twice.number());
             return Err(self.fail(name, twice.name(), &what));
         }
         let mut fields = Vec::with_capacity(declared.len());
         let mut defaults = Vec::with_capacity(declared.len());
         for (proto, index) in declared.iter().zip(0u16..) {
-            let (field, default) =
-                self.field(proto, index, &context).map_err(|e| self.fail(name, proto.name(), &e))?;
+            let (field, default) = self.field(proto, index, &context).map_err(|e| self.fail(name, proto.name(), &e))?;
             if field.flags.has(Flags::ONEOF)
                 && let Some((_, members)) = oneofs.get_mut(usize::from(field.oneof))
             {
@@ -172,11 +177,10 @@ impl Compiler<'_> {
         };
 
         let oneof = proto.oneof_index.and_then(|i| context.oneof_of.get(usize::try_from(i).ok()?).copied().flatten());
-        let packed =
-            repeated && op.packable() && proto.options.as_ref().and_then(|o| o.packed).unwrap_or(self.proto3);
+        let packed = repeated && op.packable() && proto.options.as_ref().and_then(|o| o.packed).unwrap_or(self.proto3);
         let message = matches!(op, Op::Message | Op::Group);
-        let presence = !repeated
-            && (!self.proto3 || message || oneof.is_some() || proto.proto3_optional() || context.map_entry);
+        let presence =
+            !repeated && (!self.proto3 || message || oneof.is_some() || proto.proto3_optional() || context.map_entry);
         let flags = [
             (repeated, Flags::REPEATED),
             (packed, Flags::PACKED),
@@ -318,7 +322,8 @@ impl MessagePlan {
 /// Positions by names; extensions have two.
 fn by_name(fields: &[FieldPlan], names: &[Box<str>]) -> HashMap<Box<str>, u16> {
     let mut all: HashMap<_, _> = names.iter().cloned().zip(0..).collect();
-    let extensions = fields.iter().zip(names).filter(|(f, name)| f.flags.has(Flags::EXTENSION) && !name.starts_with('['));
+    let extensions =
+        fields.iter().zip(names).filter(|(f, name)| f.flags.has(Flags::EXTENSION) && !name.starts_with('['));
     all.extend(extensions.map(|(f, name)| (format!("[{name}]").into(), f.index)));
     all
 }

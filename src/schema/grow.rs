@@ -86,8 +86,8 @@ fn add(
     let mut visible = set.visible;
     let imports = imports::resolve(declared, find, exported, &mut visible)?;
     let dependencies = declared.imports.iter().filter_map(|name| Some((name.as_str().into(), find(name)?))).collect();
-    let id = FileId::try_from(set.files.len())
-        .map_err(|_| SchemaError(format!("{}: too many files", declared.file)))?;
+    let id =
+        FileId::try_from(set.files.len()).map_err(|_| SchemaError(format!("{}: too many files", declared.file)))?;
     let mut names = file.names.iter().cloned();
     let Some(name) = names.next() else { return Err(SchemaError("a file without a name".into())) };
     let proto = &file.proto;

@@ -168,7 +168,8 @@ impl Registry {
         let mut linked = vec![false; pool.len()];
         for only_new in [true, false] {
             loop {
-                let usable = |at: usize| failed.iter().all(|(failed, _)| *failed != at) && !linked.get(at).is_some_and(|l| *l);
+                let usable =
+                    |at: usize| failed.iter().all(|(failed, _)| *failed != at) && !linked.get(at).is_some_and(|l| *l);
                 let mut ready = linkable(&types, &pool, usable);
                 if only_new {
                     restrict(&mut ready, &pool, new);

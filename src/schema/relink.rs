@@ -30,22 +30,29 @@ pub(super) fn relink(types: &Types, files: &[&Candidate]) -> Result<(Types, Vec<
     let given: HashMap<&str, usize> = files.iter().map(|f| &*f.name).zip(0..).collect();
     wanted.retain(|w| !given.contains_key(&*w.name));
     wanted.extend(files.iter().map(|f| f.wanted()));
-    let replaced: Vec<Arc<str>> = files.iter().map(|f| &f.name).filter(|name| types.id(name).is_some()).cloned().collect();
+    let replaced: Vec<Arc<str>> =
+        files.iter().map(|f| &f.name).filter(|name| types.id(name).is_some()).cloned().collect();
 
     let found = match shared::find(&wanted) {
         Some(found) => found,
         None => link(types, &wanted, &given, replaced.is_empty())?,
     };
     for name in &replaced {
-        let package = |types: &Types| types.id(name).and_then(|id| types.set.file(id)).map(|f| f.package.clone());
-        let (old, new) = (package(types).unwrap_or_default(), package(&found).unwrap_or_default());
-        if old != new {
-            let (old, new) = (quoted(&old), quoted(&new));
-            let text = format!("{name}: already registered with package {old}, not {new}");
-            return Err(Fault { file: given.get(&**name).copied(), error: SchemaError(text) });
-        }
+        let new = found.id(name).and_then(|id| found.set.file(id)).map_or("", |f| &f.package);
+        same_package(types, name, new).map_err(|error| Fault { file: given.get(&**name).copied(), error })?;
     }
     Ok((found, replaced))
+}
+
+/// Fails if a registered file has that name, but is of another package.
+fn same_package(types: &Types, name: &str, package: &str) -> Result<(), SchemaError> {
+    match types.id(name).and_then(|id| types.set.file(id)) {
+        Some(file) if *file.package != *package => {
+            let [old, new] = [&*file.package, package].map(quoted);
+            Err(SchemaError(format!("{name}: already registered with package {old}, not {new}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Links the files that `types` lacks, or all of `wanted` if it is not to be kept as it is.
@@ -77,7 +84,9 @@ fn link(types: &Types, wanted: &[Wanted], given: &HashMap<&str, usize>, keep: bo
     let culprit = |names: &[Arc<str>]| names.iter().find_map(|name| given.get(&**name).copied());
     let mut files = Vec::with_capacity(new.len());
     for (file, names) in new {
-        let proto = file_proto(&file.name, &file.content).map_err(|error| Fault { file: culprit(&names), error })?;
+        let at_fault = |error| Fault { file: culprit(&names), error };
+        let proto = file_proto(&file.name, &file.content).map_err(at_fault)?;
+        names.iter().try_for_each(|name| same_package(types, name, proto.package())).map_err(at_fault)?;
         files.push(NewFile { names, content: file.content.clone(), source_info: file.source_info.clone(), proto });
     }
     match grow(&start, &files) {

@@ -3,6 +3,9 @@
 mod hostile;
 mod plans;
 mod registry;
+mod reload;
+mod sharing;
+mod waiting;
 
 use prost::Message;
 use prost_types::FileDescriptorSet;

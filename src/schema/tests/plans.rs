@@ -1,7 +1,7 @@
 //! Every fact of a plan, against what protoc's documentation says of the source.
 
 use super::registry;
-use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op, Registry, Types, TypeRef};
+use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op, Registry, TypeRef, Types};
 
 const REPEATED: u16 = Flags::REPEATED.0;
 const PACKED: u16 = Flags::PACKED.0;

@@ -90,7 +90,10 @@ fn equal_content_under_another_name_is_another_name() {
     assert!(Arc::ptr_eq(&before.set, &registry.types().set));
     // The name is as good as the first.
     let differs = FileDescriptorProto { package: Some("p".into()), ..named(b, "other.proto") };
-    assert_eq!(error(&mut registry, &differs.encode_to_vec()), "other.proto: already registered with package \"b\", not \"p\"");
+    assert_eq!(
+        error(&mut registry, &differs.encode_to_vec()),
+        "other.proto: already registered with package \"b\", not \"p\""
+    );
     // It comes with a file that imports it, and with both names.
     let mut importer = a.clone();
     importer.dependency = vec!["third.proto".into(), "b.proto".into(), "other.proto".into()];
@@ -148,12 +151,8 @@ fn names_of_a_refused_set_are_not_kept() {
     bad.dependency = vec!["alias.proto".into()];
     assert_eq!(missing(registry.register(&bad.encode_to_vec())), "alias.proto");
     // What was an alias there may be a file of its own.
-    let own = FileDescriptorProto {
-        name: Some("alias.proto".into()),
-        package: Some("d".into()),
-        dependency: vec![],
-        ..bad
-    };
+    let own =
+        FileDescriptorProto { name: Some("alias.proto".into()), package: Some("d".into()), dependency: vec![], ..bad };
     assert!(missing(registry.register(&own.encode_to_vec())).is_empty());
     assert!(registry.types().find_message("c.B").is_some() && registry.types().find_message("d.B").is_some());
 }
@@ -181,7 +180,13 @@ fn files_without_definitions() {
         user.message_type[0].field[0].type_name = Some(".google.protobuf.Any".into());
         let seen = changed(registry.register(&user.encode_to_vec())).map_err(|e| e.0);
         if import < "c" {
-            assert_eq!(seen, Err(format!("{package}.proto: {package}.M.m: name '.google.protobuf.Any' is not defined ({})", hidden(&user))));
+            assert_eq!(
+                seen,
+                Err(format!(
+                    "{package}.proto: {package}.M.m: name '.google.protobuf.Any' is not defined ({})",
+                    hidden(&user)
+                ))
+            );
         } else {
             assert_eq!(seen, Ok(true));
         }
@@ -194,14 +199,17 @@ fn files_without_definitions() {
 #[test]
 fn positions_and_plans_stay() {
     let mut registry = Registry::new();
-    registry.register(&compile(&[("b.proto", B)])).unwrap();
+    registry.register(&compile(&[("stay.proto", &B.replace("package b", "package stay"))])).unwrap();
     let before: Arc<Types> = registry.types().clone();
-    registry.register(&compile(&[("x.proto", "syntax = \"proto3\"; message New {} enum N { Z = 0; }")])).unwrap();
+    registry.register(&compile(&[("more.proto", "syntax = \"proto3\"; message New {} enum N { Z = 0; }")])).unwrap();
     let after = registry.types();
     assert!(before.find_message("New").is_none() && after.find_message("New").is_some());
     assert!(before.set.messages.iter().zip(&after.set.messages).all(|(a, b)| Arc::ptr_eq(a, b)));
     assert!(before.set.enums.iter().zip(&after.set.enums).all(|(a, b)| Arc::ptr_eq(a, b)));
-    assert_eq!((after.set.messages.len(), after.set.enums.len()), (before.set.messages.len() + 1, before.set.enums.len() + 1));
+    assert_eq!(
+        (after.set.messages.len(), after.set.enums.len()),
+        (before.set.messages.len() + 1, before.set.enums.len() + 1)
+    );
 }
 
 #[test]

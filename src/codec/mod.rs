@@ -6,8 +6,10 @@
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bindings;
+mod copied;
 mod defaults;
 mod flat_sink;
+mod keys;
 mod map_form;
 mod odd;
 mod path_sink;

@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
-use super::defaults::{fill, push_decoded};
+use super::copied::fill;
+use super::defaults::push_decoded;
 use super::rules::{Defaults, Rules};
 use super::values::Values;
 use crate::kernel::{Sink, Value};

@@ -36,7 +36,7 @@ pub(crate) mod tests;
 mod types;
 mod waiting;
 
-pub use hint::did_you_mean;
+pub use hint::{did_you_mean, field_hint};
 pub use input::io_error;
 pub use paths::{Entered, Leaf, Paths};
 pub use pattern::{Pattern, unknown_type};

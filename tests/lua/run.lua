@@ -21,6 +21,7 @@ local subjects = {
   "presence",
   "required",
   "unknown",
+  "extensions",
   "defaults",
   "flat",
   "dotted",

@@ -7,6 +7,7 @@ mod errors;
 mod limits;
 mod lists;
 mod maps;
+mod message_sets;
 mod messages;
 mod oneofs;
 mod required;

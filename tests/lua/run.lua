@@ -31,6 +31,7 @@ local subjects = {
   "proxies",
   "callback",
   "reentry",
+  "reflection",
   "instances",
   "arguments",
   "memory",

@@ -82,6 +82,12 @@ impl Types {
         self.set.messages.iter().filter(move |m| !m.map_entry && seen(m))
     }
 
+    /// All enums.
+    pub fn enums(&self) -> impl Iterator<Item = &Arc<EnumPlan>> {
+        let all = self.chosen.is_none();
+        self.set.enums.iter().filter(move |e| all || self.find_enum(&e.name).is_some())
+    }
+
     /// The file that holds what is called `name`, with or without leading dot: a type or service, but no package.
     pub fn file_of(&self, name: &str) -> Option<&Arc<File>> {
         match self.symbol(name)? {

@@ -80,12 +80,17 @@ pub(super) fn unknown(types: &Types, name: &str, wanted: Named) -> SchemaError {
     if let Some(why) = types.why_not(name) {
         return why;
     }
-    let names = types.names(wanted, true);
-    let names = || names.iter().map(|n| &***n);
-    let mut hint = did_you_mean(name, names());
+    let services = if wanted.admits(Symbol::Service) { types.names(Named::Service, true) } else { Vec::new() };
+    let candidates = || {
+        let messages = wanted.admits(Symbol::Message(0)).then(|| types.messages().map(|m| &m.name));
+        let enums = wanted.admits(Symbol::Enum(0)).then(|| types.enums().map(|e| &e.name));
+        let all = messages.into_iter().flatten().chain(enums.into_iter().flatten());
+        all.chain(services.iter().copied()).map(|name| &**name)
+    };
+    let mut hint = did_you_mean(name, candidates());
     if hint.is_empty() {
         // The package was left out, if only one can be meant.
-        let mut same = names().filter(|t| t.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
+        let mut same = candidates().filter(|t| t.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
         if let (Some(full), None) = (same.next(), same.next()) {
             hint = format!(" (did you mean {full:?}?)");
         }

@@ -26,6 +26,7 @@ mod worklist;
 pub use bindings::{
     Bindings, FIRST_FREE_PIN, PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY,
 };
+pub use defaults::push_default;
 pub use flat_sink::FlatSink;
 pub use path_sink::PathSink;
 pub use rules::{Defaults, Rules};

@@ -98,6 +98,7 @@ fn add(
         source_info: file.source_info.clone(),
         dependencies,
         imports,
+        outline: Default::default(),
         extends: !proto.extension.is_empty() || proto.message_type.iter().any(extends),
     }));
     set.by_name.insert(name, id);

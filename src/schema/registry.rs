@@ -174,7 +174,7 @@ fn with_source_infos(types: Types, source_infos: Vec<(FileId, Arc<[u8]>)>) -> Ty
     let mut set = (*types.set).clone();
     for (id, info) in source_infos {
         if let Some(file) = set.files.get_mut(id as usize) {
-            *file = Arc::new(File { source_info: Some(info), ..File::clone(file) });
+            *file = Arc::new(File { source_info: Some(info), outline: Default::default(), ..File::clone(file) });
         }
     }
     let now = Types { set: Arc::new(set), ..types.clone() };

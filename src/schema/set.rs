@@ -2,9 +2,10 @@
 //! makes another one, and Lua states with equal files share one.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::imports::{FileId, Imports};
+use super::outline::Outline;
 use super::plan::{EnumPlan, MessagePlan};
 
 /// A registered file, as it was given.
@@ -23,6 +24,8 @@ pub struct File {
     pub(super) imports: Imports,
     /// Whether it extends messages.
     pub(super) extends: bool,
+    /// Where things are in it, once somebody has asked.
+    pub(super) outline: OnceLock<Outline>,
 }
 
 /// What a full name stands for.

@@ -3,13 +3,14 @@
 
 use std::collections::HashSet;
 
-use mlua::{Function, Lua, LuaString, ObjectLike, Table};
+use mlua::{Lua, LuaString, ObjectLike, Table};
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage};
 use prost_types::FileDescriptorSet;
 use prost_types::field_descriptor_proto::{Label, Type};
 
-use support::scale::{self, File, Random, Sample};
+use support::scale::{self, File, Random};
+use support::{encode, register, samples};
 
 mod support;
 
@@ -20,39 +21,9 @@ fn project() -> Vec<File> {
     scale::files(SEED, 1000, 70)
 }
 
-fn register(lua: &Lua, protobuf: &Table, bytes: &[u8]) -> mlua::Result<(bool, Vec<String>, Vec<String>)> {
-    let bytes = lua.create_string(bytes)?;
-    let (done, missing, replaced): (bool, Option<Vec<String>>, Option<Vec<String>>) =
-        protobuf.call_function("register", bytes)?;
-    Ok((done, missing.unwrap_or_default(), replaced.unwrap_or_default()))
-}
-
-fn samples(files: &[File]) -> impl Iterator<Item = &Sample> {
-    files.iter().flat_map(|file| &file.samples)
-}
-
-/// The bytes of every sample; decoding and encoding them again must give the same.
-fn encode_all(lua: &Lua, files: &[File]) -> Vec<Vec<u8>> {
-    let round: Function = lua
-        .load(
-            r#"
-            local protobuf = require "protobuf"
-            return function(name, value)
-              local bytes = protobuf.encode(name, value)
-              local again = protobuf.encode(name, assert(protobuf.decode(name, bytes)))
-              assert(again == bytes, name .. " differs when it was decoded and encoded again")
-              return bytes
-            end
-            "#,
-        )
-        .eval()
-        .expect("it loads");
-    let encode = |sample: &Sample| {
-        let value: Table = lua.load(format!("return {}", sample.table)).eval().expect("a table");
-        let bytes = round.call::<LuaString>((&*sample.name, value));
-        bytes.unwrap_or_else(|e| panic!("{}: {e}\n{}", sample.name, sample.table)).as_bytes().to_vec()
-    };
-    samples(files).map(encode).collect()
+/// The bytes of all samples.
+fn encode_files(lua: &Lua, files: &[File]) -> Vec<Vec<u8>> {
+    samples(files).map(|sample| encode(lua, sample)).collect()
 }
 
 /// A state with the whole set, and the bytes of all samples.
@@ -60,7 +31,7 @@ fn reference(files: &[File]) -> (Table, Vec<Vec<u8>>, Lua) {
     let (lua, protobuf) = support::lua();
     let outcome = register(&lua, &protobuf, &scale::set_of(files)).expect("the set registers");
     assert_eq!(outcome, (true, vec![], vec![]));
-    (protobuf, encode_all(&lua, files), lua)
+    (protobuf, encode_files(&lua, files), lua)
 }
 
 #[test]
@@ -149,11 +120,11 @@ fn every_order_gives_the_same() {
     Random(SEED).shuffle(&mut shuffled);
     for order in [in_order, reversed, shuffled] {
         let (lua, protobuf) = one_by_one(&order, files.len());
-        assert!(encode_all(&lua, &files) == expected);
+        assert!(encode_files(&lua, &files) == expected);
         // And the whole set is nothing new then.
         let again = register(&lua, &protobuf, &scale::set_of(&files)).expect("it registers");
         assert_eq!(again, (true, vec![], vec![]));
-        assert!(encode_all(&lua, &files) == expected);
+        assert!(encode_files(&lua, &files) == expected);
     }
 }
 
@@ -174,7 +145,7 @@ fn types_wait_for_imports() {
     // The set brings all that is missing, and the waiting file once more.
     let (_, missing, replaced) = register(&lua, &protobuf, &scale::set_of(&files)).expect("it registers");
     assert_eq!((missing, replaced), (vec![], vec![]));
-    assert!(encode_all(&lua, &files) == reference(&files).1);
+    assert!(encode_files(&lua, &files) == reference(&files).1);
 }
 
 #[test]
@@ -182,7 +153,7 @@ fn a_reload_reaches_those_who_import() {
     let files = project();
     let (lua, protobuf) = support::lua();
     register(&lua, &protobuf, &scale::set_of(&files)).expect("it registers");
-    let expected = encode_all(&lua, &files);
+    let expected = encode_files(&lua, &files);
 
     // The first file in whose first message another file has a field.
     let users = |changed: &File| {
@@ -199,7 +170,7 @@ fn a_reload_reaches_those_who_import() {
         let (_, missing, replaced) = register(&lua, &protobuf, &changed.revised(version)).expect("it reloads");
         assert_eq!((missing, replaced), (vec![], vec![changed.name.clone()]));
         assert!(has(version) && !has(version - 1) && !has(version + 1));
-        assert!(encode_all(&lua, &files) == expected);
+        assert!(encode_files(&lua, &files) == expected);
 
         let nested = "local pb = require 'protobuf'
              local name, field, version = ...
@@ -211,5 +182,5 @@ fn a_reload_reaches_those_who_import() {
     let (_, missing, replaced) = register(&lua, &protobuf, &changed.bytes).expect("it reloads");
     assert_eq!((missing, replaced), (vec![], vec![changed.name.clone()]));
     assert!(!has(3));
-    assert!(encode_all(&lua, &files) == expected);
+    assert!(encode_files(&lua, &files) == expected);
 }

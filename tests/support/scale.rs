@@ -629,9 +629,7 @@ impl Project {
             Type::Bool => Some("true".to_owned()),
             Type::String => Some("none".to_owned()),
             Type::Bytes => Some("\\001\\377".to_owned()),
-            Type::Float | Type::Double => {
-                Some((*self.random.pick(&["1.5", "-0.25", "inf", "nan", "1e+10"])).to_owned())
-            }
+            Type::Float | Type::Double => Some((*self.random.pick(&["1.5", "-0.25", "inf", "nan", "1024"])).to_owned()),
             Type::Uint32 | Type::Uint64 | Type::Fixed32 | Type::Fixed64 => Some(self.random.below(1000).to_string()),
             _ => Some((self.random.below(1000) as i32 - 500).to_string()),
         };

@@ -39,6 +39,20 @@ impl<'a> Case<'a> {
         Self { name, run: Box::new(run) }
     }
 
+    /// A task that measures itself, with what each measurement prepares for it.
+    #[allow(dead_code, reason = "not every benchmark has such")]
+    pub fn timed<P>(
+        name: &'static str,
+        mut prepare: impl FnMut() -> P + 'a,
+        mut task: impl FnMut(&mut P) -> Duration + 'a,
+    ) -> Self {
+        let run = move |iterations| {
+            let mut prepared = prepare();
+            (0..iterations).map(|_| task(&mut prepared)).sum()
+        };
+        Self { name, run: Box::new(run) }
+    }
+
     /// How many iterations fill the time of one measurement.
     fn calibrate(&mut self, duration: Duration) -> u64 {
         let mut iterations = 1;
@@ -62,13 +76,21 @@ pub fn measure(criterion: &mut Criterion, group: &str, cases: &mut [Case]) {
     group.finish();
 }
 
+fn given(option: &str) -> bool {
+    env::args().any(|argument| argument == option)
+}
+
+/// Whether criterion only tests that the cases run.
+pub fn brief() -> bool {
+    given("--test")
+}
+
 /// How long and how often the cases are measured in turns: briefly when criterion only tests
 /// that they run, not at all when it lists them.
 pub fn rounds() -> Option<(usize, Duration)> {
-    let given = |option| env::args().any(|argument| argument == option);
     if given("--list") {
         None
-    } else if given("--test") {
+    } else if brief() {
         Some((3, Duration::from_millis(10)))
     } else {
         Some((11, Duration::from_millis(100)))

@@ -1,6 +1,8 @@
 //! What the benchmarks share: cases that criterion measures one by one, and that are then
 //! measured once more in turns, so that their ratios do not suffer from a machine that drifts.
 
+#![allow(dead_code, reason = "no benchmark uses all of it")]
+
 use std::env;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -40,7 +42,6 @@ impl<'a> Case<'a> {
     }
 
     /// A task that measures itself, with what each measurement prepares for it.
-    #[allow(dead_code, reason = "not every benchmark has such")]
     pub fn timed<P>(
         name: &'static str,
         mut prepare: impl FnMut() -> P + 'a,

@@ -150,7 +150,7 @@ unsafe fn no_type(l: *mut lua_State, epoch: &Epoch, function: &str) -> Text {
     // SAFETY: arguments stay on the stack.
     unsafe {
         let name = string_argument(l, 1, function);
-        Text::of(unknown_type(epoch.set(), &String::from_utf8_lossy(name)))
+        Text::of(unknown_type(&epoch.types, &String::from_utf8_lossy(name)))
     }
 }
 

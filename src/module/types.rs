@@ -1,35 +1,40 @@
 //! Registering types, and asking about them.
 
 use std::ffi::c_int;
+use std::sync::Arc;
 
 use super::{bad_argument, string_argument};
 use crate::error::{Text, quoted};
 use crate::schema::{MessagePlan, unknown_type};
 use crate::state::{Instance, Registered};
 use crate::vm::api::*;
-use crate::vm::{BadArgument, expected, pop, raise, string_at, type_name};
+use crate::vm::{BadArgument, expected, pop, push_owner, raise, string_at, type_name};
 
 pub unsafe extern "C-unwind" fn register(l: *mut lua_State) -> c_int {
-    // SAFETY: registering calls nothing of Lua's.
+    // SAFETY: registering calls nothing of Lua's, and its outcome is Lua's to keep.
     unsafe {
         let bytes = string_argument(l, 1, "register");
-        let outcome = Instance::of(l).register(bytes);
-        finish_register(l, outcome)
+        let instance = Instance::of(l);
+        if instance.knows(bytes) && !instance.is_behind() {
+            return nothing_new(l);
+        }
+        let outcome = push_owner(l, || instance.register(bytes));
+        finish_register(l, instance, outcome)
     }
 }
 
 pub unsafe extern "C-unwind" fn register_file(l: *mut lua_State) -> c_int {
-    // SAFETY: registering calls nothing of Lua's.
+    // SAFETY: as in `register`.
     unsafe {
         let path = string_argument(l, 1, "register_file");
-        let outcome = Instance::of(l).register_file(path);
-        finish_register(l, outcome)
+        let instance = Instance::of(l);
+        let outcome = push_owner(l, || instance.register_file(path));
+        finish_register(l, instance, outcome)
     }
 }
 
 pub unsafe extern "C-unwind" fn register_proto(l: *mut lua_State) -> c_int {
-    // SAFETY: all that may raise for the arguments comes before the lists, and they are gone before
-    // the outcome is raised. Between, nothing of Lua's is called but what reads its tables.
+    // SAFETY: as in `register`. All that may raise for the arguments comes before the lists.
     unsafe {
         let name = "register_proto";
         let instance = Instance::of(l);
@@ -40,18 +45,19 @@ pub unsafe extern "C-unwind" fn register_proto(l: *mut lua_State) -> c_int {
         if lua_type(l, 2) > LUA_TNIL {
             check_strings(l, 2, name);
         }
-        let outcome = instance.register_proto(&strings(l, 1), &strings(l, 2));
-        finish_register(l, outcome)
+        let outcome = push_owner(l, || instance.register_proto(&strings(l, 1), &strings(l, 2)));
+        finish_register(l, instance, outcome)
     }
 }
 
 pub unsafe extern "C-unwind" fn register_source(l: *mut lua_State) -> c_int {
-    // SAFETY: registering calls nothing of Lua's.
+    // SAFETY: as in `register`.
     unsafe {
         let text = string_argument(l, 1, "register_source");
         let name = (lua_type(l, 2) > LUA_TNIL).then(|| string_argument(l, 2, "register_source"));
-        let outcome = Instance::of(l).register_source(text, name);
-        finish_register(l, outcome)
+        let instance = Instance::of(l);
+        let outcome = push_owner(l, || instance.register_source(text, name));
+        finish_register(l, instance, outcome)
     }
 }
 
@@ -95,24 +101,48 @@ unsafe fn strings<'a>(l: *mut lua_State, n: c_int) -> Vec<&'a [u8]> {
     }
 }
 
-unsafe fn finish_register(l: *mut lua_State, outcome: Registered) -> c_int {
-    // SAFETY: the functions of an instance have its owner and its pins.
+unsafe fn nothing_new(l: *mut lua_State) -> c_int {
+    // SAFETY: three free slots.
     unsafe {
-        let instance = Instance::of(l);
-        match outcome {
-            Registered::Failed => {
-                let text = instance.last_error().unwrap_or_default();
-                raise(l, &text)
-            }
-            Registered::Changed => instance.renew(l, lua_upvalueindex(2), false),
-            Registered::Known if instance.is_behind() => instance.renew(l, lua_upvalueindex(2), false),
-            Registered::Known => {}
-        }
-        // Lists of missing imports and of replaced files will stand beside it.
         lua_pushboolean(l, 1);
         lua_pushnil(l);
         lua_pushnil(l);
         3
+    }
+}
+
+/// Returns what `outcome` says, whose owner is on the stack.
+unsafe fn finish_register(l: *mut lua_State, instance: &Instance, outcome: *const Registered) -> c_int {
+    // SAFETY: the functions of an instance have its owner and its pins.
+    unsafe {
+        match &*outcome {
+            Err(error) => raise(l, &Text::of(error)),
+            Ok(report) => {
+                if instance.is_behind() {
+                    instance.renew(l, lua_upvalueindex(2), false);
+                }
+                lua_pushboolean(l, 1);
+                push_names(l, &report.missing);
+                push_names(l, &report.replaced);
+                3
+            }
+        }
+    }
+}
+
+/// Pushes a list of `names`, or nil if there are none.
+unsafe fn push_names(l: *mut lua_State, names: &[Arc<str>]) {
+    // SAFETY: two free slots.
+    unsafe {
+        if names.is_empty() {
+            lua_pushnil(l);
+            return;
+        }
+        lua_createtable(l, c_int::try_from(names.len()).unwrap_or(0), 0);
+        for (name, at) in names.iter().zip(1..) {
+            push_bytes(l, name.as_bytes());
+            lua_rawseti(l, -2, at);
+        }
     }
 }
 
@@ -130,14 +160,14 @@ pub unsafe extern "C-unwind" fn check(l: *mut lua_State) -> c_int {
     // SAFETY: arguments stay on the stack.
     unsafe {
         let instance = Instance::of(l);
-        let set = instance.epoch().set();
+        let types = &instance.epoch().types;
         let why = match (string_at(l, 1).and_then(|t| std::str::from_utf8(t).ok()), lua_type(l, 2) <= LUA_TNIL) {
-            (Some(name), true) if set.find(name).is_some() => None,
-            (Some(name), false) => match set.find_message(name) {
+            (Some(name), true) if types.find(name).is_some() => None,
+            (Some(name), false) => match types.find_message(name) {
                 Some(m) => unknown_field(l, m),
-                None => Some(Text::of(unknown_type(set, name))),
+                None => Some(Text::of(unknown_type(types, name))),
             },
-            (Some(name), true) => Some(Text::of(unknown_type(set, name))),
+            (Some(name), true) => Some(Text::of(unknown_type(types, name))),
             (None, _) => Some(Text::of(format_args!("type name: {}", expected("string", l, 1)))),
         };
         if let Some(text) = &why {
@@ -165,10 +195,10 @@ pub unsafe extern "C-unwind" fn enum_id(l: *mut lua_State) -> c_int {
     unsafe {
         let name = string_argument(l, 1, "enum_id");
         let value = string_argument(l, 2, "enum_id");
-        let set = Instance::of(l).epoch().set();
+        let types = &Instance::of(l).epoch().types;
         let number = std::str::from_utf8(name)
             .ok()
-            .and_then(|n| set.find_enum(n))
+            .and_then(|n| types.find_enum(n))
             .and_then(|e| e.number(std::str::from_utf8(value).ok()?));
         match number {
             Some(number) => lua_pushinteger(l, number as Int),
@@ -188,7 +218,7 @@ pub unsafe extern "C-unwind" fn enum_name(l: *mut lua_State) -> c_int {
         let number = to_integer(l, 2).and_then(|n| i32::try_from(n).ok());
         let epoch = Instance::of(l).epoch();
         lua_pushvalue(l, lua_upvalueindex(2));
-        let value = std::str::from_utf8(name).ok().and_then(|n| epoch.set().find_enum(n)).and_then(|e| e.name(number?));
+        let value = std::str::from_utf8(name).ok().and_then(|n| epoch.types.find_enum(n)).and_then(|e| e.name(number?));
         match value {
             Some(value) => push_bytes(l, value.as_bytes()),
             None => lua_pushnil(l),

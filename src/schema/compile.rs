@@ -1,135 +1,110 @@
-//! Compiling: linked files to plans.
+//! Compiling: the plans of a file's types. Its names, and all that it imports, are in the set by then.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use prost_reflect::{DescriptorPool, Kind, MessageDescriptor};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::check::{Syntax, scalar_op, syntax};
 use super::default;
+use super::extend::Extension;
 use super::hint::quoted;
-use super::plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
+use super::link::Names;
+use super::plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
+use super::set::Symbol;
 use crate::error::SchemaError;
 use crate::wire::{WireType, tag};
 
 type Result<T> = std::result::Result<T, SchemaError>;
 
-/// New types, to be put at the end of the set that they were compiled for.
-#[derive(Debug, std::default::Default)]
-pub(super) struct Addition {
-    messages: Vec<Arc<MessagePlan>>,
-    enums: Vec<Arc<EnumPlan>>,
-    names: HashMap<Arc<str>, TypeRef>,
+/// What a file adds to its set.
+#[derive(std::default::Default)]
+pub(super) struct Compiled {
+    /// The plans of its messages, in the order in which they were declared.
+    pub(super) messages: Vec<Arc<MessagePlan>>,
+    pub(super) extensions: Vec<Extension>,
 }
 
-impl Set {
-    /// Adds new types behind those that are there.
-    pub(super) fn add(&mut self, new: Addition) {
-        self.messages.extend(new.messages);
-        self.enums.extend(new.enums);
-        self.names.extend(new.names);
+/// Compiles the messages and extensions of `file`, and looks at its services.
+pub(super) fn compile(names: &Names, file: &FileDescriptorProto) -> Result<Compiled> {
+    let proto3 = syntax(file)? == Syntax::Proto3;
+    let mut compiler = Compiler { names, file, proto3, new: Compiled::default() };
+    for message in &file.message_type {
+        compiler.message(message, file.package())?;
     }
-}
-
-/// Compiles all types of `files`, which are linked in `pool`, as additions to `set`.
-pub(super) fn compile(pool: &DescriptorPool, set: &Set, files: &[&FileDescriptorProto]) -> Result<Addition> {
-    let mut compiler = Compiler { pool, set, new: Addition::default(), messages: 0 };
-    // Every type gets its position before any field refers to it.
-    for file in files {
-        let closed = syntax(file)? == Syntax::Proto2;
-        for enumeration in &file.enum_type {
-            compiler.enumeration(enumeration, file.package(), closed)?;
-        }
-        for message in &file.message_type {
-            compiler.declare(message, file.package(), closed)?;
-        }
-    }
-    for file in files {
-        let proto3 = syntax(file)? == Syntax::Proto3;
-        for message in &file.message_type {
-            compiler.message(file, message, file.package(), proto3)?;
+    compiler.extensions(&file.extension, file.package())?;
+    for service in &file.service {
+        let scope = full_name(file.package(), service.name());
+        for method in &service.method {
+            for name in [method.input_type(), method.output_type()] {
+                names.message(&scope, name).map_err(|e| compiler.fail(&scope, method.name(), &e))?;
+            }
         }
     }
     Ok(compiler.new)
 }
 
+/// The plan of an enum called `name`.
+pub(super) fn enumeration(proto: &EnumDescriptorProto, name: Arc<str>, closed: bool) -> EnumPlan {
+    // The sort is stable, so of each number's names the first declared one is kept.
+    let mut values: Vec<_> = proto.value.iter().map(|v| (v.number(), v.name())).collect();
+    values.sort_by_key(|(number, _)| *number);
+    values.dedup_by_key(|(number, _)| *number);
+    EnumPlan {
+        id: next_id(),
+        name,
+        numbers: values.iter().map(|(number, _)| *number).collect(),
+        names: values.iter().map(|(_, name)| Box::from(*name)).collect(),
+        first: proto.value.first().map_or(0, |v| v.number()),
+        closed,
+        by_name: proto.value.iter().map(|v| (Box::from(v.name()), v.number())).collect(),
+    }
+}
+
 struct Compiler<'a> {
-    pool: &'a DescriptorPool,
-    set: &'a Set,
-    new: Addition,
-    /// How many messages were declared.
-    messages: usize,
+    names: &'a Names<'a>,
+    file: &'a FileDescriptorProto,
+    proto3: bool,
+    new: Compiled,
 }
 
 impl Compiler<'_> {
-    fn declare(&mut self, message: &DescriptorProto, scope: &str, closed: bool) -> Result<()> {
-        let name = full_name(scope, message.name());
-        let index = position(self.set.messages.len().saturating_add(self.messages))?;
-        self.messages = self.messages.saturating_add(1);
-        for enumeration in &message.enum_type {
-            self.enumeration(enumeration, &name, closed)?;
-        }
-        for nested in &message.nested_type {
-            self.declare(nested, &name, closed)?;
-        }
-        self.new.names.insert(name.into(), TypeRef::Message(index));
-        Ok(())
+    fn fail(&self, scope: &str, name: &str, what: &str) -> SchemaError {
+        SchemaError(format!("{}: {}: {what}", self.file.name(), full_name(scope, name)))
     }
 
-    fn enumeration(&mut self, enumeration: &EnumDescriptorProto, scope: &str, closed: bool) -> Result<()> {
-        let name = full_name(scope, enumeration.name());
-        let index = position(self.set.enums.len().saturating_add(self.new.enums.len()))?;
-        // The sort is stable, so of each number's names the first declared one is kept.
-        let mut values: Vec<_> = enumeration.value.iter().map(|v| (v.number(), v.name())).collect();
-        values.sort_by_key(|(number, _)| *number);
-        values.dedup_by_key(|(number, _)| *number);
-        self.new.names.insert(name.as_str().into(), TypeRef::Enum(index));
-        self.new.enums.push(Arc::new(EnumPlan {
-            id: next_id(),
-            name: name.into(),
-            numbers: values.iter().map(|(number, _)| *number).collect(),
-            names: values.iter().map(|(_, name)| Box::from(*name)).collect(),
-            first: enumeration.value.first().map_or(0, |v| v.number()),
-            closed,
-            by_name: enumeration.value.iter().map(|v| (Box::from(v.name()), v.number())).collect(),
-        }));
-        Ok(())
-    }
-
-    fn message(
-        &mut self,
-        file: &FileDescriptorProto,
-        message: &DescriptorProto,
-        scope: &str,
-        proto3: bool,
-    ) -> Result<()> {
+    fn message(&mut self, message: &DescriptorProto, scope: &str) -> Result<()> {
         let name = full_name(scope, message.name());
-        let within = |e: String| SchemaError(format!("{}: {name}{e}", file.name()));
-        let linked = self.pool.get_message_by_name(&name).ok_or_else(|| within(": is not linked".into()))?;
+        let within = |what: &str| SchemaError(format!("{}: {name}: {what}", self.file.name()));
+        let Some((name, (Symbol::Message(index), _))) = self.names.set().names.get_key_value(&*name) else {
+            return Err(within("is not declared"));
+        };
         let (mut oneofs, oneof_of) = real_oneofs(message);
         let context = Context {
-            linked,
-            proto3,
+            scope: name,
             map_entry: is_map_entry(message),
             entries: message
                 .nested_type
                 .iter()
                 .filter(|nested| is_map_entry(nested))
-                .map(|nested| full_name(&name, nested.name()))
+                .map(|nested| nested.name())
                 .collect(),
             oneof_of,
         };
 
         let mut declared: Vec<&FieldDescriptorProto> = message.field.iter().collect();
         declared.sort_by_key(|f| f.number());
+        let pairs = declared.iter().zip(declared.iter().skip(1));
+        if let Some((_, twice)) = pairs.into_iter().find(|(a, b)| a.number() == b.number()) {
+            let what = format!("field number '{}' is already used", twice.number());
+            return Err(self.fail(name, twice.name(), &what));
+        }
         let mut fields = Vec::with_capacity(declared.len());
         let mut defaults = Vec::with_capacity(declared.len());
         for (proto, index) in declared.iter().zip(0u16..) {
-            let (field, default) =
-                self.field(proto, index, &context).map_err(|e| within(format!(".{}: {e}", proto.name())))?;
+            let (field, default) = self.field(proto, index, &context).map_err(|e| self.fail(name, proto.name(), &e))?;
             if field.flags.has(Flags::ONEOF)
                 && let Some((_, members)) = oneofs.get_mut(usize::from(field.oneof))
             {
@@ -139,12 +114,35 @@ impl Compiler<'_> {
             defaults.push(default);
         }
         let names = declared.iter().map(|f| Box::from(f.name())).collect();
-        let index = position(self.set.messages.len().saturating_add(self.new.messages.len()))?;
-        let mut plan = MessagePlan::assemble(index, &name, fields, names, defaults, oneofs);
+        let mut plan = MessagePlan::assemble(*index, name.clone(), fields, names, defaults, oneofs);
         plan.map_entry = context.map_entry;
+        plan.message_set = message.options.as_ref().is_some_and(|o| o.message_set_wire_format());
+        plan.extension_ranges = extension_ranges(message);
+        if let Some(field) = declared.iter().find(|f| plan.is_extension_number(f.number())) {
+            return Err(self.fail(name, field.name(), "its number is one of extensions"));
+        }
+        if plan.message_set && !declared.is_empty() {
+            return Err(within("a message set has no fields of its own"));
+        }
         self.new.messages.push(Arc::new(plan));
         for nested in &message.nested_type {
-            self.message(file, nested, &name, proto3)?;
+            self.message(nested, name)?;
+        }
+        self.extensions(&message.extension, name)
+    }
+
+    fn extensions(&mut self, extensions: &[FieldDescriptorProto], scope: &str) -> Result<()> {
+        for proto in extensions {
+            let fail = |what: String| self.fail(scope, proto.name(), &what);
+            let (_, extendee) = self.names.message(scope, proto.extendee()).map_err(fail)?;
+            let context = Context { scope, map_entry: false, entries: HashSet::new(), oneof_of: Vec::new() };
+            let (mut field, default) = self.field(proto, 0, &context).map_err(fail)?;
+            field.flags = field.flags.with(Flags::EXTENSION);
+            if !field.repeated() {
+                field.flags = field.flags.with(Flags::PRESENCE);
+            }
+            let name = full_name(scope, proto.name()).into();
+            self.new.extensions.push(Extension { extendee, field, name, default });
         }
         Ok(())
     }
@@ -157,40 +155,36 @@ impl Compiler<'_> {
     ) -> std::result::Result<(FieldPlan, Default), String> {
         let number = proto.number().cast_unsigned();
         let repeated = proto.label() == Label::Repeated;
-        let kind = context.linked.get_field(number).ok_or("is not linked")?.kind();
         let declared = proto.r#type.and_then(|t| Type::try_from(t).ok());
-        let (op, type_name) = match (&kind, declared) {
-            (Kind::Message(m), Some(Type::Group)) => (Op::Group, m.full_name()),
-            (Kind::Message(m), Some(Type::Message) | None) => {
-                let map = repeated && context.entries.contains(m.full_name());
-                (if map { Op::Map } else { Op::Message }, m.full_name())
-            }
-            (Kind::Enum(e), Some(Type::Enum) | None) => (Op::Enum, e.full_name()),
-            (Kind::Message(m), _) => return Err(format!("{} is no enum", m.full_name())),
-            (Kind::Enum(e), _) => return Err(format!("{} is no message", e.full_name())),
-            (_, declared) => (declared.and_then(scalar_op).ok_or("has no type")?, ""),
-        };
         let mut enumeration = None;
-        let sub = match self.find(type_name) {
-            Some(TypeRef::Message(index)) => index,
-            Some(TypeRef::Enum(index)) => {
-                enumeration = self.enum_at(index);
-                index
+        let (op, sub) = if proto.type_name().is_empty() {
+            (declared.and_then(scalar_op).ok_or("has no type")?, 0)
+        } else {
+            let (name, symbol) = self.names.resolve(context.scope, proto.type_name())?;
+            match (symbol, declared) {
+                (Symbol::Message(index), Some(Type::Group)) => (Op::Group, index),
+                (Symbol::Message(index), Some(Type::Message) | None) => {
+                    let map = repeated && context.is_entry(name);
+                    (if map { Op::Map } else { Op::Message }, index)
+                }
+                (Symbol::Enum(index), Some(Type::Enum) | None) => {
+                    enumeration = self.names.set().enumeration(index);
+                    (Op::Enum, index)
+                }
+                (Symbol::Message(_), _) => return Err(format!("{name} is no enum")),
+                (_, _) => return Err(format!("{name} is no message")),
             }
-            None if type_name.is_empty() => 0,
-            None => return Err(format!("{type_name} is not compiled")),
         };
 
         let oneof = proto.oneof_index.and_then(|i| context.oneof_of.get(usize::try_from(i).ok()?).copied().flatten());
-        let packed =
-            repeated && op.packable() && proto.options.as_ref().and_then(|o| o.packed).unwrap_or(context.proto3);
+        let packed = repeated && op.packable() && proto.options.as_ref().and_then(|o| o.packed).unwrap_or(self.proto3);
         let message = matches!(op, Op::Message | Op::Group);
-        let presence = !repeated
-            && (!context.proto3 || message || oneof.is_some() || proto.proto3_optional() || context.map_entry);
+        let presence =
+            !repeated && (!self.proto3 || message || oneof.is_some() || proto.proto3_optional() || context.map_entry);
         let flags = [
             (repeated, Flags::REPEATED),
             (packed, Flags::PACKED),
-            (op == Op::String && context.proto3, Flags::UTF8),
+            (op == Op::String && self.proto3, Flags::UTF8),
             (presence, Flags::PRESENCE),
             (proto.label() == Label::Required, Flags::REQUIRED),
             (oneof.is_some(), Flags::ONEOF),
@@ -215,34 +209,43 @@ impl Compiler<'_> {
         let field = FieldPlan { tag, alt, mask: 0, op, flags, index, slot: index, oneof, sub };
         Ok((field, default))
     }
-
-    fn find(&self, name: &str) -> Option<TypeRef> {
-        self.new.names.get(name).or_else(|| self.set.names.get(name)).copied()
-    }
-
-    fn enum_at(&self, index: u32) -> Option<&EnumPlan> {
-        let index = index as usize;
-        match index.checked_sub(self.set.enums.len()) {
-            Some(new) => self.new.enums.get(new),
-            None => self.set.enums.get(index),
-        }
-        .map(|e| &**e)
-    }
 }
 
 /// What a message's fields are compiled with.
-struct Context {
-    linked: MessageDescriptor,
-    proto3: bool,
+struct Context<'a> {
+    /// The full name of the message, or of what an extension stands in.
+    scope: &'a str,
     map_entry: bool,
-    /// Full names of the entry messages within it.
-    entries: HashSet<String>,
+    /// Names of the entry messages within it.
+    entries: HashSet<&'a str>,
     /// For each declared oneof its position in the plan.
     oneof_of: Vec<Option<u16>>,
 }
 
+impl Context<'_> {
+    /// Whether the message called `name` is one of the entry messages within this one.
+    fn is_entry(&self, name: &str) -> bool {
+        let nested = name.strip_prefix(self.scope).and_then(|rest| rest.strip_prefix('.'));
+        nested.is_some_and(|nested| self.entries.contains(nested))
+    }
+}
+
 /// A oneof's name, and its members' positions.
 pub(super) type Oneof = (Box<str>, Vec<u16>);
+
+/// Ascending, and joined where they overlap.
+fn extension_ranges(message: &DescriptorProto) -> Box<[(i32, i32)]> {
+    let mut ranges: Vec<_> = message.extension_range.iter().map(|r| (r.start(), r.end())).collect();
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, range| {
+        let overlap = next.0 <= range.1;
+        if overlap {
+            range.1 = range.1.max(next.1);
+        }
+        overlap
+    });
+    ranges.into()
+}
 
 fn is_map_entry(message: &DescriptorProto) -> bool {
     message.options.as_ref().is_some_and(|o| o.map_entry())
@@ -281,7 +284,7 @@ impl MessagePlan {
     /// A plan of `fields`, which are in number order and have everything but their bits.
     pub(super) fn assemble(
         index: u32,
-        name: &str,
+        name: Arc<str>,
         mut fields: Vec<FieldPlan>,
         names: Vec<Box<str>>,
         defaults: Vec<Default>,
@@ -300,19 +303,29 @@ impl MessagePlan {
         MessagePlan {
             id: next_id(),
             index,
-            name: name.into(),
+            name,
             required: required.clone().fold(0, |mask, f| mask | f.mask),
             required_unmarked: required.clone().any(|f| f.mask == 0),
             map_entry: false,
             message_set: false,
             dense: dense(&fields),
-            by_name: names.iter().cloned().zip(0..).collect(),
+            by_name: by_name(&fields, &names),
+            extension_ranges: Box::default(),
             fields: fields.into(),
             names: names.into(),
             defaults: defaults.into(),
             oneofs,
         }
     }
+}
+
+/// Positions by names; extensions have two.
+fn by_name(fields: &[FieldPlan], names: &[Box<str>]) -> HashMap<Box<str>, u16> {
+    let mut all: HashMap<_, _> = names.iter().cloned().zip(0..).collect();
+    let extensions =
+        fields.iter().zip(names).filter(|(f, name)| f.flags.has(Flags::EXTENSION) && !name.starts_with('['));
+    all.extend(extensions.map(|(f, name)| (format!("[{name}]").into(), f.index)));
+    all
 }
 
 /// Bits go first where lacking one costs most.
@@ -333,6 +346,7 @@ fn assign_bits(fields: &mut [FieldPlan]) {
 }
 
 fn mark_plain(field: &mut FieldPlan) {
+    field.flags = Flags(field.flags.0 & !Flags::PLAIN.0);
     let special = Flags::REPEATED.with(Flags::ONEOF).with(Flags::CLOSED);
     if field.mask != 0 && !field.flags.has(special) && !matches!(field.op, Op::Message | Op::Group | Op::Map) {
         field.flags = field.flags.with(Flags::PLAIN);
@@ -353,11 +367,11 @@ fn dense(fields: &[FieldPlan]) -> Box<[u16]> {
     table.into()
 }
 
-fn full_name(scope: &str, name: &str) -> String {
+pub(super) fn full_name(scope: &str, name: &str) -> String {
     if scope.is_empty() { name.to_string() } else { format!("{scope}.{name}") }
 }
 
-fn position(len: usize) -> Result<u32> {
+pub(super) fn position(len: usize) -> Result<u32> {
     u32::try_from(len).map_err(|_| SchemaError("too many types".into()))
 }
 

@@ -9,13 +9,15 @@ use crate::wire::Reader;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawFile<'a> {
     pub(super) name: &'a str,
-    /// A serialized `FileDescriptorProto` without its name and without source info, which nothing uses: what makes two
-    /// files equal.
+    /// A serialized `FileDescriptorProto` without its name and without source info: what makes two files equal.
     pub(super) content: Cow<'a, [u8]>,
+    /// The serialized source info, if there is any: comments.
+    pub(super) source_info: Option<Cow<'a, [u8]>>,
 }
 
 /// Tags of `FileDescriptorProto` and `FileDescriptorSet`, both of which start with this one.
 const NAME_OR_FILE: u32 = 1 << 3 | 2;
+const DEPENDENCY: u32 = 3 << 3 | 2;
 const SOURCE_CODE_INFO: u32 = 9 << 3 | 2;
 /// The largest field number of `FileDescriptorProto`: `edition`.
 const LAST_FIELD: u32 = 14;
@@ -70,22 +72,39 @@ fn set(bytes: &[u8]) -> Result<Option<Vec<RawFile<'_>>>, DecodeError> {
 
 /// The file in `bytes`, if it is one that has a name.
 fn file(bytes: &[u8]) -> Option<RawFile<'_>> {
-    Some(RawFile { name: name(bytes)?, content: without(bytes, |tag| matches!(tag, NAME_OR_FILE | SOURCE_CODE_INFO))? })
+    let content = without(bytes, |tag| matches!(tag, NAME_OR_FILE | SOURCE_CODE_INFO))?;
+    // Parts of a message that is split are one when they are joined.
+    let mut source_info = None;
+    for part in fields(bytes, SOURCE_CODE_INFO)? {
+        append(source_info.get_or_insert_default(), part);
+    }
+    Some(RawFile { name: name(bytes)?, content, source_info })
 }
 
-/// The name of the file in `bytes`, if it is one that has a name.
-fn name(bytes: &[u8]) -> Option<&str> {
-    let mut name = None;
+/// The names that the file of this content imports. `None` if it is malformed.
+pub(super) fn imports(content: &[u8]) -> Option<Vec<&str>> {
+    fields(content, DEPENDENCY)?.into_iter().map(|name| std::str::from_utf8(name).ok()).collect()
+}
+
+/// The contents of the length-delimited fields in `bytes` that have `wanted` as tag. `None` if `bytes` is malformed.
+pub(super) fn fields(bytes: &[u8], wanted: u32) -> Option<Vec<&[u8]>> {
+    let mut found = Vec::new();
     let mut r = Reader::new(bytes);
     while !r.is_empty() {
         let tag = r.tag().ok()?;
-        if tag == NAME_OR_FILE {
-            name = Some(r.bytes().ok()?);
+        if tag == wanted {
+            found.push(r.bytes().ok()?);
         } else {
             r.skip(tag, DEPTH).ok()?;
         }
     }
-    std::str::from_utf8(name?).ok().filter(|n| is_file_name(n))
+    Some(found)
+}
+
+/// The name of the file in `bytes`, if it is one that has a name.
+fn name(bytes: &[u8]) -> Option<&str> {
+    let name = fields(bytes, NAME_OR_FILE)?.pop()?;
+    std::str::from_utf8(name).ok().filter(|n| is_file_name(n))
 }
 
 /// Whether a file may have this name.

@@ -1,16 +1,22 @@
 //! Schemas: descriptor sets in, plans out.
 //!
-//! `input` takes the files out of what was given, `check` looks at each, `imports` puts
-//! them in order, `link` resolves the names between them, `compile` makes the plans, and
-//! [`Registry`] keeps what an instance has. `sources` compiles .proto text.
+//! `input` takes the files out of what was given, [`Registry`] sees what is new and what has to
+//! wait, `relink` finds a set that has it all in the process (`shared`) or has one `grow`: `check`
+//! looks at each file, `imports` puts them in order, `declare` takes their names in, `link`
+//! resolves names, `compile` and `extend` make the plans. [`Types`] is what an instance sees of
+//! the [`Set`]. `sources` compiles .proto text.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic))]
 
+mod base;
 mod check;
 mod compile;
+mod declare;
 mod default;
+mod extend;
+mod grow;
 mod hint;
 mod imports;
 mod input;
@@ -18,15 +24,22 @@ mod link;
 mod pattern;
 mod plan;
 mod registry;
+mod relink;
+mod set;
+mod shared;
 #[cfg(feature = "proto")]
 mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
+mod types;
+mod waiting;
 
 pub use hint::did_you_mean;
 pub use input::io_error;
 pub use pattern::{Pattern, unknown_type};
-pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op, Set, TypeRef};
-pub use registry::Registry;
+pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
+pub use registry::{Registry, Report};
+pub use set::{File, Set, TypeRef};
 #[cfg(feature = "proto")]
 pub use sources::Sources;
+pub use types::Types;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::hint::{did_you_mean, quoted};
-use super::plan::{FieldPlan, Flags, MessagePlan, Set};
+use super::plan::{FieldPlan, Flags, MessagePlan};
+use super::set::Set;
+use super::types::Types;
 use crate::error::SchemaError;
 
 /// A type and some of its fields, compiled.
@@ -23,13 +25,13 @@ impl Pattern {
     /// Compiles "pkg.Type field field".
     ///
     /// # Errors
-    /// A type or field that `set` does not have, or a field named twice.
-    pub fn compile(set: &Arc<Set>, text: &str) -> Result<Pattern, SchemaError> {
+    /// A type or field that `types` does not have, or a field named twice.
+    pub fn compile(types: &Types, text: &str) -> Result<Pattern, SchemaError> {
         let mut words = text.split_ascii_whitespace();
         let Some(name) = words.next() else {
             return Err(SchemaError("the pattern is empty".into()));
         };
-        let whole = set.find_message(name).ok_or_else(|| unknown_type(set, name))?;
+        let whole = types.find_message(name).ok_or_else(|| unknown_type(types, name))?;
         let mut slots = vec![Slot::Unused; whole.fields.len()];
         let mut count = 0u16;
         for word in words {
@@ -47,7 +49,7 @@ impl Pattern {
         let mut named: Vec<_> = plan.fields.iter().filter(|f| !f.flags.has(Flags::GHOST)).collect();
         named.sort_by_key(|f| f.slot);
         let slots = named.iter().map(|f| f.index).collect();
-        Ok(Pattern { set: set.clone(), plan, slots })
+        Ok(Pattern { set: types.set.clone(), plan, slots })
     }
 }
 
@@ -63,16 +65,19 @@ fn fail(whole: &MessagePlan, what: std::fmt::Arguments) -> SchemaError {
     SchemaError(format!("{}: {what}", whole.name))
 }
 
-/// The error of a name that is no message of `set`, with the name that was probably meant.
-pub fn unknown_type(set: &Set, name: &str) -> SchemaError {
-    if set.find_enum(name).is_some() {
+/// The error of a name that is no message of `types`: why it cannot be used yet, or the name that was probably meant.
+pub fn unknown_type(types: &Types, name: &str) -> SchemaError {
+    if types.find_enum(name).is_some() {
         return SchemaError(format!("{name} is an enum, not a message"));
     }
-    let types = || set.messages.iter().filter(|m| !m.map_entry).map(|m| &*m.name);
-    let mut hint = did_you_mean(name, types());
+    if let Some(why) = types.why_not(name) {
+        return why;
+    }
+    let messages = || types.messages().map(|m| &*m.name);
+    let mut hint = did_you_mean(name, messages());
     if hint.is_empty() {
         // The package was left out, if only one type can be meant.
-        let mut same = types().filter(|t| t.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
+        let mut same = messages().filter(|t| t.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
         if let (Some(full), None) = (same.next(), same.next()) {
             hint = format!(" (did you mean {full:?}?)");
         }
@@ -136,7 +141,7 @@ fn reduce(whole: &MessagePlan, mut slots: Vec<Slot>) -> MessagePlan {
         names.push(name.clone());
         defaults.push(default.clone());
     }
-    MessagePlan::assemble(whole.index, &whole.name, fields, names, defaults, oneofs)
+    MessagePlan::assemble(whole.index, whole.name.clone(), fields, names, defaults, oneofs)
 }
 
 #[cfg(test)]
@@ -144,7 +149,7 @@ mod tests {
     use super::*;
     use crate::schema::{Default, Registry};
 
-    fn set() -> Arc<Set> {
+    fn types() -> Arc<Types> {
         let source = r#"
             syntax = "proto2";
             package p;
@@ -159,20 +164,20 @@ mod tests {
         "#;
         let mut registry = Registry::new();
         registry.register(&crate::schema::tests::compile(&[("p.proto", source)])).unwrap();
-        registry.set().clone()
+        registry.types().clone()
     }
 
     fn error(text: &str) -> String {
-        Pattern::compile(&set(), text).unwrap_err().0
+        Pattern::compile(&types(), text).unwrap_err().0
     }
 
     #[test]
     fn fields_are_in_number_order_and_slots_in_that_of_the_pattern() {
-        let pattern = Pattern::compile(&set(), "  .p.M\tlist id  name ").unwrap();
+        let pattern = Pattern::compile(&types(), "  .p.M\tlist id  name ").unwrap();
         assert_eq!(*pattern.slots, [2, 1, 0]);
         let plan = &pattern.plan;
         assert_eq!(&*plan.name, "p.M");
-        let whole = pattern.set.find_message("p.M").unwrap();
+        let whole = types().find_message("p.M").cloned().unwrap();
         assert_eq!(plan.index, whole.index);
         assert_ne!(plan.id, whole.id);
         let fields: Vec<_> =
@@ -190,7 +195,7 @@ mod tests {
 
     #[test]
     fn other_members_of_a_oneof_are_ghosts() {
-        let pattern = Pattern::compile(&set(), "p.M e a c").unwrap();
+        let pattern = Pattern::compile(&types(), "p.M e a c").unwrap();
         let plan = &pattern.plan;
         let fields: Vec<_> = plan
             .fields
@@ -211,10 +216,10 @@ mod tests {
         let oneofs: Vec<_> = plan.oneofs.iter().map(|o| (&*o.name, &*o.members, o.mask)).collect();
         assert_eq!(oneofs, [("one", &[0, 1, 2][..], 0b00111), ("two", &[3, 4][..], 0b11000)]);
 
-        let pattern = Pattern::compile(&set(), "p.M d").unwrap();
+        let pattern = Pattern::compile(&types(), "p.M d").unwrap();
         assert_eq!(pattern.plan.oneofs.len(), 1);
         assert_eq!(pattern.plan.fields.iter().map(|f| f.oneof).collect::<Vec<_>>(), [0, 0]);
-        assert_eq!(Pattern::compile(&set(), "p.M").unwrap().plan.fields.len(), 0);
+        assert_eq!(Pattern::compile(&types(), "p.M").unwrap().plan.fields.len(), 0);
     }
 
     #[test]
@@ -225,8 +230,8 @@ mod tests {
             package some.long.name;
             message Role { message Inner { message Twice {} } message Twice {} }
         "#;
-        let set = crate::schema::tests::registry(long).set().clone();
-        let error_in = |text: &str| Pattern::compile(&set, text).unwrap_err().0;
+        let types = crate::schema::tests::registry(long).types().clone();
+        let error_in = |text: &str| Pattern::compile(&types, text).unwrap_err().0;
         assert_eq!(error_in("Role"), "unknown type \"Role\" (did you mean \"some.long.name.Role\"?)");
         assert_eq!(error_in("Role.Inner"), "unknown type \"Role.Inner\" (did you mean \"some.long.name.Role.Inner\"?)");
         for name in ["Twice", "ole", "."] {

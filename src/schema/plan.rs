@@ -24,11 +24,11 @@ pub enum Op {
     Float,
     Double,
     Bool,
-    /// An enum; `sub` is its index in [`Set::enums`].
+    /// An enum; `sub` is its index in [`super::Set::enums`].
     Enum,
     String,
     Bytes,
-    /// A length-delimited message; `sub` is its index in [`Set::messages`].
+    /// A length-delimited message; `sub` is its index in [`super::Set::messages`].
     Message,
     /// A group, likewise.
     Group,
@@ -182,10 +182,10 @@ impl OneofPlan {
 pub struct MessagePlan {
     /// Unique in the process and never used again.
     pub id: u64,
-    /// Its position in [`Set::messages`]; of a pattern, its root type's.
+    /// Its position in [`super::Set::messages`]; of a pattern, its root type's.
     pub index: u32,
     /// Its full name, without leading dot.
-    pub name: Box<str>,
+    pub name: Arc<str>,
     /// In the order of their numbers.
     pub fields: Box<[FieldPlan]>,
     /// The fields' names, in the same order.
@@ -203,6 +203,8 @@ pub struct MessagePlan {
     /// Its extensions are written as groups of a type id and a message
     /// (`MessageOptions.message_set_wire_format`).
     pub message_set: bool,
+    /// Numbers that are declared to be extensions: first and one beyond the last, ascending, none overlapping.
+    pub(super) extension_ranges: Box<[(i32, i32)]>,
     /// Positions of fields by number, [`MessagePlan::NONE`] where there is none; beyond its end, search.
     pub(super) dense: Box<[u16]>,
     /// Positions of fields by name.
@@ -245,7 +247,7 @@ pub struct EnumPlan {
     /// Unique in the process and never used again.
     pub id: u64,
     /// Its full name, without leading dot.
-    pub name: Box<str>,
+    pub name: Arc<str>,
     /// Numbers, ascending, each once.
     pub numbers: Box<[i32]>,
     /// The first declared name of each of `numbers`.
@@ -284,60 +286,5 @@ impl EnumPlan {
     /// All names with their numbers, in no order.
     pub fn values(&self) -> impl Iterator<Item = (&str, i32)> {
         self.by_name.iter().map(|(name, number)| (&**name, *number))
-    }
-}
-
-/// A type's position in its [`Set`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TypeRef {
-    /// In [`Set::messages`].
-    Message(u32),
-    /// In [`Set::enums`].
-    Enum(u32),
-}
-
-/// All types that an instance knows. Positions stay when types are added.
-#[derive(Debug, Default, Clone)]
-pub struct Set {
-    /// The messages, map entries among them.
-    pub messages: Vec<Arc<MessagePlan>>,
-    /// The enums.
-    pub enums: Vec<Arc<EnumPlan>>,
-    /// Their full names, without leading dot.
-    pub(super) names: HashMap<Arc<str>, TypeRef>,
-}
-
-impl Set {
-    /// The type called `name`, with or without leading dot.
-    pub fn find(&self, name: &str) -> Option<TypeRef> {
-        self.names.get(name.strip_prefix('.').unwrap_or(name)).copied()
-    }
-
-    /// The message called `name`, with or without leading dot.
-    pub fn find_message(&self, name: &str) -> Option<&Arc<MessagePlan>> {
-        match self.find(name)? {
-            TypeRef::Message(index) => self.messages.get(index as usize),
-            TypeRef::Enum(_) => None,
-        }
-    }
-
-    /// The enum called `name`, with or without leading dot.
-    pub fn find_enum(&self, name: &str) -> Option<&Arc<EnumPlan>> {
-        match self.find(name)? {
-            TypeRef::Enum(index) => self.enums.get(index as usize),
-            TypeRef::Message(_) => None,
-        }
-    }
-
-    /// The message at `index`, a field's `sub`.
-    #[inline(always)]
-    pub fn message(&self, index: u32) -> Option<&MessagePlan> {
-        self.messages.get(index as usize).map(|m| &**m)
-    }
-
-    /// The enum at `index`, a field's `sub`.
-    #[inline(always)]
-    pub fn enumeration(&self, index: u32) -> Option<&EnumPlan> {
-        self.enums.get(index as usize).map(|e| &**e)
     }
 }

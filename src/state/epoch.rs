@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::codec::{Bindings, FIRST_FREE_PIN};
 use crate::error::Trace;
-use crate::schema::{MessagePlan, Pattern, Set, TypeRef};
+use crate::schema::{MessagePlan, Pattern, Set, TypeRef, Types};
 use crate::vm::api::*;
 use crate::vm::{push_owner, spread, string_address, string_at};
 
@@ -26,10 +26,12 @@ const KEPT_PATTERNS: usize = 1024;
 
 /// A set of types, and how they are used in this Lua state.
 pub struct Epoch {
-    /// The types.
+    /// What is registered.
+    pub types: Arc<Types>,
+    /// The types of its set.
     pub bindings: Bindings,
-    /// Types by the addresses of their names.
-    types: [Cell<(usize, u32)>; CACHED],
+    /// Messages by the addresses of their names.
+    messages: [Cell<(usize, u32)>; CACHED],
     /// Patterns by the addresses of their texts; null where there is none.
     patterns: [Cell<(usize, *const Pattern)>; CACHED],
     /// Those patterns once more, so that they live as long as they are found there.
@@ -45,10 +47,11 @@ type Kept = (Slot, Rc<Pattern>);
 const FREE: (usize, u32) = (usize::MAX, u32::MAX);
 
 impl Epoch {
-    pub(super) fn new(set: Arc<Set>) -> Self {
+    pub(super) fn new(types: Arc<Types>) -> Self {
         Epoch {
-            bindings: Bindings::new(set, FIRST_PIN),
-            types: std::array::from_fn(|_| Cell::new(FREE)),
+            bindings: Bindings::new(types.set.clone(), FIRST_PIN),
+            types,
+            messages: std::array::from_fn(|_| Cell::new(FREE)),
             patterns: std::array::from_fn(|_| Cell::new((FREE.0, std::ptr::null()))),
             cached: RefCell::new(vec![None; CACHED].into()),
             kept: RefCell::default(),
@@ -71,7 +74,7 @@ impl Epoch {
         unsafe {
             let address = string_address(l, index);
             let entry = spread(address) % CACHED;
-            let (known, message) = self.types[entry].get();
+            let (known, message) = self.messages[entry].get();
             if known == address {
                 return self.set().message(message);
             }
@@ -91,10 +94,10 @@ impl Epoch {
         // SAFETY: the pin's slot exists, so writing it allocates nothing.
         unsafe {
             let name = std::str::from_utf8(string_at(l, index)?).ok()?;
-            let TypeRef::Message(message) = self.set().find(name)? else { return None };
+            let TypeRef::Message(message) = self.types.find(name)? else { return None };
             lua_pushvalue(l, index);
             lua_rawseti(l, lua_upvalueindex(2), PIN_TYPES + entry as Slot);
-            self.types[entry].set((address, message));
+            self.messages[entry].set((address, message));
             self.set().message(message)
         }
     }
@@ -148,7 +151,7 @@ impl Epoch {
                 }
                 None => {
                     let owner = &*push_owner(l, OnceCell::<Rc<Pattern>>::new);
-                    if !compile(&self.bindings.set, text, owner, trace) {
+                    if !compile(&self.types, text, owner, trace) {
                         return Err(());
                     }
                     let Some(pattern) = owner.get() else { return Err(()) };
@@ -203,8 +206,8 @@ const fn pattern_pin(entry: usize) -> Slot {
 }
 
 /// Compiles `text` into `owner`. Calls nothing of Lua's.
-fn compile(set: &Arc<Set>, text: &[u8], owner: &OnceCell<Rc<Pattern>>, trace: &Trace) -> bool {
-    match Pattern::compile(set, &String::from_utf8_lossy(text)) {
+fn compile(types: &Types, text: &[u8], owner: &OnceCell<Rc<Pattern>>, trace: &Trace) -> bool {
+    match Pattern::compile(types, &String::from_utf8_lossy(text)) {
         Ok(pattern) => owner.set(Rc::new(pattern)).is_ok(),
         Err(error) => {
             trace.detail(format_args!("{error}"));

@@ -21,7 +21,7 @@ use crate::codec::{PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOW
 use crate::error::{SchemaError, Text, Trace};
 #[cfg(feature = "proto")]
 use crate::schema::Sources;
-use crate::schema::{Registry, io_error};
+use crate::schema::{Registry, Report, io_error};
 use crate::vm::api::*;
 use crate::vm::{PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, raise, set_bytes, upvalue};
 use crate::wire::Writer;
@@ -65,16 +65,8 @@ unsafe fn gone(l: *mut lua_State) -> ! {
     unsafe { raise(l, &Text::of("this instance of protobuf is closed")) }
 }
 
-/// What registering came to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Registered {
-    /// There are new types.
-    Changed,
-    /// All was known.
-    Known,
-    /// It failed; the text is the last error.
-    Failed,
-}
+/// What registering came to. The text of an error is also the last error.
+pub type Registered = Result<Report, SchemaError>;
 
 impl Instance {
     /// An instance without types. Its first epoch must be set before it is used.
@@ -150,6 +142,11 @@ impl Instance {
         }
     }
 
+    /// Whether registering `bytes` would change nothing, and no file waits. Calls nothing of Lua's.
+    pub fn knows(&self, bytes: &[u8]) -> bool {
+        self.registry.borrow().knows(bytes)
+    }
+
     /// Registers `bytes`. Calls nothing of Lua's; a panic of the parser's or the linker's is an error.
     pub fn register(&self, bytes: &[u8]) -> Registered {
         self.protected(|| self.registry.borrow_mut().register(bytes))
@@ -193,16 +190,17 @@ impl Instance {
         self.protected(|| Err(SchemaError(NO_COMPILER.into())))
     }
 
-    fn protected(&self, register: impl FnOnce() -> Result<bool, SchemaError>) -> Registered {
+    fn protected(&self, register: impl FnOnce() -> Registered) -> Registered {
         let result = catch_unwind(AssertUnwindSafe(register));
-        match result.unwrap_or_else(|_| Err(SchemaError("internal error in the schema compiler".into()))) {
-            Ok(true) => Registered::Changed,
-            Ok(false) => Registered::Known,
-            Err(error) => {
-                self.set_last_error(error.0.as_bytes());
-                Registered::Failed
-            }
+        let result = result.unwrap_or_else(|_| Err(SchemaError("internal error in the schema compiler".into())));
+        let error = match &result {
+            Ok(report) => report.failed.as_ref(),
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error {
+            self.set_last_error(error.0.as_bytes());
         }
+        result
     }
 
     /// Forgets all types.
@@ -230,7 +228,7 @@ impl Instance {
     /// Whether types were registered that the epoch lacks: its start failed.
     pub fn is_behind(&self) -> bool {
         let current = self.current.borrow();
-        current.as_ref().is_none_or(|epoch| !Arc::ptr_eq(&epoch.bindings.set, self.registry.borrow().set()))
+        current.as_ref().is_none_or(|epoch| !Arc::ptr_eq(&epoch.types, self.registry.borrow().types()))
     }
 
     /// Starts an epoch with the types that are registered by now, and gives its pins to all
@@ -262,7 +260,7 @@ impl Instance {
                 lua_rawseti(l, pins, PIN_METAS);
             }
             set_bytes(l, pins, PIN_UNKNOWN, UNKNOWN_KEY.as_bytes());
-            let epoch = &*push_owner(l, || Rc::new(Epoch::new(self.registry.borrow().set().clone())));
+            let epoch = &*push_owner(l, || Rc::new(Epoch::new(self.registry.borrow().types().clone())));
             lua_rawseti(l, pins, PIN_EPOCH);
             push_owner(l, || epoch.bindings.set.clone());
             lua_rawseti(l, pins, PIN_SET);

@@ -20,10 +20,10 @@ use super::probe::{Events, TraceSink};
 use super::{Budget, Context, decode};
 use crate::error::{Text, Trace};
 use crate::schema::tests::registry;
-use crate::schema::{Flags, MessagePlan, Pattern, Set};
+use crate::schema::{Flags, MessagePlan, Pattern, Set, Types};
 
 /// The types of one source text.
-struct Schema(Arc<Set>);
+struct Schema(Arc<Types>);
 
 const ENOUGH: Budget = Budget { depth: 100, bytes: 1 << 30 };
 
@@ -38,18 +38,18 @@ struct Call<'a> {
 
 /// A proto2 schema.
 fn proto2(source: &str) -> Schema {
-    Schema(registry(&format!("syntax = \"proto2\"; {source}")).set().clone())
+    Schema(registry(&format!("syntax = \"proto2\"; {source}")).types().clone())
 }
 
 /// A proto3 schema.
 fn proto3(source: &str) -> Schema {
-    Schema(registry(&format!("syntax = \"proto3\"; {source}")).set().clone())
+    Schema(registry(&format!("syntax = \"proto3\"; {source}")).types().clone())
 }
 
 impl Schema {
     fn call(&self, name: &str) -> Call<'_> {
         let plan = self.0.find_message(name).unwrap();
-        Call { set: &self.0, plan, budget: ENOUGH, required: true, utf8: Flags::UTF8 }
+        Call { set: &self.0.set, plan, budget: ENOUGH, required: true, utf8: Flags::UTF8 }
     }
 
     /// The events of message M, without the outermost brackets, or the error.

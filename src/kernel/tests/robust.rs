@@ -92,9 +92,10 @@ fn rich(plan: &MessagePlan, set: &Set, levels: u32, out: &mut Vec<u8>) {
 #[test]
 fn every_prefix_of_a_rich_message() {
     let registry = every();
-    let set = registry.set();
+    let types = registry.types();
+    let set = &types.set;
     for name in ["every2.All", "every3.All", "every2.Holder"] {
-        let plan = set.find_message(name).unwrap();
+        let plan = types.find_message(name).unwrap();
         let mut input = Vec::new();
         rich(plan, set, 2, &mut input);
         if !name.ends_with("Holder") {
@@ -120,14 +121,15 @@ fn every_prefix_of_a_rich_message() {
 #[test]
 fn mutations_do_not_panic() {
     let registry = every();
-    let set = registry.set();
+    let types = registry.types();
+    let set = &types.set;
     let mut random = Xorshift(0x2545_f491_4f6c_dd1d);
     let mut accepted = 0;
     let cases = 200_000;
     for name in ["every2.All", "every3.All", "every2.Holder", "every2.Inner"] {
-        let plan = set.find_message(name).unwrap();
+        let plan = types.find_message(name).unwrap();
         let names = plan.names.iter().step_by(3).map(|n| format!(" {n}")).collect::<String>();
-        let pattern = Pattern::compile(set, &format!("{name}{names}")).unwrap();
+        let pattern = Pattern::compile(types, &format!("{name}{names}")).unwrap();
         let mut whole = Vec::new();
         rich(plan, set, 1, &mut whole);
         for case in 0..cases / 4 {

@@ -6,6 +6,7 @@
 //! registered ones that they import, are put in order and linked one by one, each with all
 //! that it sees as its imports; the result gets its own imports back.
 
+mod bare;
 mod extensions;
 mod lookup;
 mod place;
@@ -15,22 +16,23 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use miette::Diagnostic;
 use prost::Message;
 use prost_reflect::DescriptorPool;
-use prost_types::FileDescriptorProto;
 use prost_types::source_code_info::Location;
+use prost_types::{FileDescriptorProto, SourceCodeInfo};
 use protox_parse::ParseError;
 
+use super::base::{self, BUILT_IN};
 use super::check::check_cost;
 use super::hint::quoted;
 use super::imports::{self, Declared, FileId, Imports};
 use super::input::without;
-use super::link::link;
-use super::registry::{BUILT_IN, Registry, built_in_pool};
+use super::registry::{Registry, Report};
 use crate::error::SchemaError;
+use bare::link;
 use extensions::Extensions;
 use lookup::Text;
 use place::{error_at, error_in, offset};
@@ -51,7 +53,7 @@ impl Registry {
     ///
     /// # Errors
     /// Text that does not compile, and as for descriptors.
-    pub fn register_sources(&mut self, sources: Sources) -> Result<bool> {
+    pub fn register_sources(&mut self, sources: Sources) -> Result<Report> {
         let set = compile(sources, self)?;
         self.register(&set)
     }
@@ -203,6 +205,20 @@ fn registered(texts: &[Parsed], mut wanted: Vec<String>, registry: &Registry) ->
     Ok(files)
 }
 
+/// A pool with the built-in files alone.
+fn built_in() -> DescriptorPool {
+    static POOL: OnceLock<DescriptorPool> = OnceLock::new();
+    let make = || {
+        let mut pool = DescriptorPool::new();
+        for file in base::files() {
+            // The files are constants, so that a test shows that they link.
+            let _ = link(&mut pool, &file, file.dependency.clone());
+        }
+        pool
+    };
+    POOL.get_or_init(make).clone()
+}
+
 /// Tells what each file sees, in linking order.
 struct Linker {
     pool: DescriptorPool,
@@ -217,7 +233,7 @@ impl Linker {
     fn new() -> Self {
         let names = BUILT_IN.map(str::to_owned);
         Linker {
-            pool: built_in_pool(),
+            pool: built_in(),
             by_name: names.iter().cloned().zip(0..).collect(),
             imports: vec![Imports::default(); names.len()],
             names: names.into(),
@@ -284,6 +300,14 @@ impl Parsed {
         let Some(body) = body else { return Err(error_in(&self.text.shown, "is not linked")) };
         let mut file = head.encode_to_vec();
         file.extend_from_slice(&body);
+        // What has comments, for reflection.
+        let commented = |l: &&Location| l.leading_comments.is_some() || l.trailing_comments.is_some();
+        let comments = self.locations.iter().filter(commented);
+        let location: Vec<_> = comments.map(|l| Location { span: Vec::new(), ..l.clone() }).collect();
+        if !location.is_empty() {
+            let source_code_info = Some(SourceCodeInfo { location });
+            file.extend(FileDescriptorProto { source_code_info, ..FileDescriptorProto::default() }.encode_to_vec());
+        }
         file.extend(tail.encode_to_vec());
         Ok(file)
     }

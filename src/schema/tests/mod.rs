@@ -3,10 +3,16 @@
 mod hostile;
 mod plans;
 mod registry;
+mod reload;
+mod sharing;
+mod waiting;
 
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+
+use super::Report;
+use crate::error::SchemaError;
 
 struct Sources(Vec<(String, String)>);
 
@@ -44,4 +50,9 @@ pub(crate) fn registry(source: &str) -> super::Registry {
     let mut registry = super::Registry::new();
     registry.register(&compile(&[("test.proto", source)])).unwrap();
     registry
+}
+
+/// Whether registering changed anything.
+pub(super) fn changed(outcome: Result<Report, SchemaError>) -> Result<bool, SchemaError> {
+    outcome.map(|report| report.changed)
 }

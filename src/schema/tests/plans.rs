@@ -1,7 +1,7 @@
 //! Every fact of a plan, against what protoc's documentation says of the source.
 
 use super::registry;
-use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op, Registry, Set, TypeRef};
+use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op, Registry, TypeRef, Types};
 
 const REPEATED: u16 = Flags::REPEATED.0;
 const PACKED: u16 = Flags::PACKED.0;
@@ -17,8 +17,8 @@ fn facts(plan: &MessagePlan) -> Vec<(&str, u32, u32, Op, u16)> {
     plan.fields.iter().map(|f| (plan.name_of(f), f.tag, f.alt, f.op, flags(f))).collect()
 }
 
-fn message<'a>(set: &'a Set, name: &str) -> &'a MessagePlan {
-    set.find_message(name).unwrap()
+fn message<'a>(types: &'a Types, name: &str) -> &'a MessagePlan {
+    types.find_message(name).unwrap()
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn fields_of_proto2() {
             optional float far = 536870911;
         }"#,
     );
-    let set = r.set();
-    let m = message(set, ".M");
+    let types = r.types();
+    let m = message(types, ".M");
     assert_eq!(
         facts(m),
         [
@@ -64,11 +64,11 @@ fn fields_of_proto2() {
     assert_eq!(m.required, m.by_name("need").unwrap().mask);
     assert!(!m.required_unmarked && !m.map_entry);
     let field = |name| m.by_name(name).unwrap();
-    let sub = |name| &*set.message(field(name).sub).unwrap().name;
+    let sub = |name| &*types.set.message(field(name).sub).unwrap().name;
     assert_eq!((sub("part"), sub("parts"), sub("self"), sub("by_name")), ("M.Part", "M.Parts", "M", "M.ByNameEntry"));
-    assert_eq!(&*set.enumeration(field("e").sub).unwrap().name, "M.E");
+    assert_eq!(&*types.set.enumeration(field("e").sub).unwrap().name, "M.E");
 
-    let entry = message(set, "M.ByNameEntry");
+    let entry = message(types, "M.ByNameEntry");
     assert!(entry.map_entry);
     assert_eq!(
         facts(entry),
@@ -109,8 +109,8 @@ fn fields_of_proto3() {
         }
         enum E { ZERO = 0; }"#,
     );
-    let set = r.set();
-    let m = message(set, "p.q.M");
+    let types = r.types();
+    let m = message(types, "p.q.M");
     assert_eq!(
         facts(m),
         [
@@ -131,22 +131,22 @@ fn fields_of_proto3() {
     );
     assert_eq!(m.oneofs.iter().map(|o| (&*o.name, &*o.members)).collect::<Vec<_>>(), [("one", &[7][..])]);
     assert_eq!(
-        facts(message(set, "p.q.M.TreeEntry")),
+        facts(message(types, "p.q.M.TreeEntry")),
         [("key", 8, 0, Op::Int64, PRESENCE), ("value", 18, 0, Op::Message, PRESENCE)]
     );
     assert_eq!(
-        facts(message(set, "p.q.M.BlobsEntry")),
+        facts(message(types, "p.q.M.BlobsEntry")),
         [("key", 10, 0, Op::String, UTF8 | PRESENCE), ("value", 18, 0, Op::Bytes, PRESENCE)]
     );
-    assert_eq!(set.find("p.q"), None);
-    assert!(matches!(set.find("p.q.E"), Some(TypeRef::Enum(_))));
+    assert_eq!(types.find("p.q"), None);
+    assert!(matches!(types.find("p.q.E"), Some(TypeRef::Enum(_))));
 }
 
 #[test]
 fn declared_defaults() {
     let mut registry = Registry::new();
     registry.register(include_bytes!("../../../descriptors/every2.pb")).unwrap();
-    let all = message(registry.set(), "every2.All");
+    let all = message(registry.types(), "every2.All");
     let default = |name: &str| &all.defaults[usize::from(all.by_name(name).unwrap().index)];
     let expected = [
         ("o_double", Default::Number(0.0)),
@@ -187,7 +187,7 @@ fn enums() {
         r#"syntax = "proto2";
         enum E { option allow_alias = true; TWO = 2; MINUS = -1; ZWEI = 2; FAR = 2147483647; }"#,
     );
-    let e = r.set().find_enum("E").unwrap();
+    let e = r.types().find_enum("E").unwrap();
     assert_eq!(&*e.numbers, [-1, 2, 2147483647]);
     assert_eq!(e.names.iter().map(|n| &**n).collect::<Vec<_>>(), ["MINUS", "TWO", "FAR"]);
     assert_eq!((e.first, e.closed), (2, true));
@@ -204,7 +204,7 @@ fn bits_go_to_those_that_need_them_most() {
     }
     source += "required int32 need = 200; oneof o { int32 a = 300; int32 b = 301; } optional M sub = 400; }";
     let r = registry(&source);
-    let m = message(r.set(), "M");
+    let m = message(r.types(), "M");
     let bit = |name: &str| m.by_name(name).unwrap().mask.trailing_zeros();
     assert_eq!((bit("need"), bit("a"), bit("b"), bit("list1"), bit("list40"), bit("sub")), (0, 1, 2, 3, 42, 43));
     assert_eq!((bit("plain1"), bit("plain20"), bit("plain21")), (44, 63, u64::BITS));
@@ -214,7 +214,7 @@ fn bits_go_to_those_that_need_them_most() {
 
     let fields: String = (1..=65).map(|i| format!("required int32 f{i} = {i};")).collect();
     let r = registry(&format!("syntax = \"proto2\"; message M {{ {fields} }}"));
-    assert_eq!((message(r.set(), "M").required, message(r.set(), "M").required_unmarked), (u64::MAX, true));
+    assert_eq!((message(r.types(), "M").required, message(r.types(), "M").required_unmarked), (u64::MAX, true));
 }
 
 #[test]
@@ -226,11 +226,11 @@ fn every_field_is_found_by_number_and_name() {
     ] {
         let mut registry = Registry::new();
         registry.register(bytes).unwrap();
-        let set = registry.set();
+        let types = registry.types();
         let mut ids = std::collections::HashSet::new();
-        for (plan, index) in set.messages.iter().zip(0..) {
+        for (plan, index) in types.set.messages.iter().zip(0..) {
             assert_eq!(plan.index, index);
-            assert_eq!(set.find(&plan.name), Some(TypeRef::Message(index)));
+            assert_eq!(types.find(&plan.name), Some(TypeRef::Message(index)));
             assert!(ids.insert(plan.id));
             assert!(plan.fields.is_sorted_by_key(FieldPlan::number));
             for field in &plan.fields {
@@ -240,9 +240,9 @@ fn every_field_is_found_by_number_and_name() {
                 let special = field.flags.has(Flags::REPEATED.with(Flags::ONEOF).with(Flags::CLOSED));
                 assert_eq!(field.flags.has(Flags::PLAIN), field.mask != 0 && !nested && !special);
                 match field.op {
-                    Op::Enum => assert!(set.enumeration(field.sub).is_some()),
-                    Op::Message | Op::Group => assert!(set.message(field.sub).is_some()),
-                    Op::Map => assert!(set.message(field.sub).unwrap().map_entry),
+                    Op::Enum => assert!(types.set.enumeration(field.sub).is_some()),
+                    Op::Message | Op::Group => assert!(types.set.message(field.sub).is_some()),
+                    Op::Map => assert!(types.set.message(field.sub).unwrap().map_entry),
                     _ => {}
                 }
             }
@@ -253,5 +253,5 @@ fn every_field_is_found_by_number_and_name() {
 #[test]
 fn message_sets_have_no_fields() {
     let r = registry("syntax = \"proto2\"; message M { option message_set_wire_format = true; extensions 4 to max; }");
-    assert_eq!(message(r.set(), "M").fields.len(), 0);
+    assert_eq!(message(r.types(), "M").fields.len(), 0);
 }

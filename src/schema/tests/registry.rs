@@ -5,18 +5,33 @@ use std::sync::Arc;
 use prost::Message;
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
-use super::{compile, compile_set};
-use crate::schema::{Registry, Set};
+use super::{changed, compile, compile_set};
+use crate::error::SchemaError;
+use crate::schema::{Registry, Report, Types};
 
 const A: &str =
     "syntax = \"proto3\"; package a; import \"b.proto\"; message A { b.B b = 1; E e = 2; } enum E { X = 0; }";
 const B: &str = "syntax = \"proto3\"; package b; message B { int32 n = 1; }";
 
 fn error(registry: &mut Registry, bytes: &[u8]) -> String {
-    let before = registry.set().clone();
+    let before = registry.types().clone();
     let e = registry.register(bytes).unwrap_err().0;
-    assert!(Arc::ptr_eq(&before, registry.set()), "{e}");
+    assert!(Arc::ptr_eq(&before, registry.types()), "{e}");
     e
+}
+
+fn names(names: &[Arc<str>]) -> Vec<&str> {
+    names.iter().map(|name| &**name).collect()
+}
+
+fn missing(outcome: Result<Report, SchemaError>) -> String {
+    names(&outcome.unwrap().missing).join(" ")
+}
+
+/// What an error says of `google.protobuf.Any`, which `file` does not import.
+fn hidden(file: &FileDescriptorProto) -> String {
+    let any = "'google.protobuf.Any' is defined in 'google/protobuf/any.proto'";
+    format!("{any}, which is not imported by '{}'", file.name())
 }
 
 fn file(text: &str) -> FileDescriptorProto {
@@ -28,9 +43,9 @@ fn files_may_come_in_any_order_within_a_set() {
     let mut set = compile_set(&[("b.proto", B), ("a.proto", A)]);
     for _ in 0..2 {
         let mut registry = Registry::new();
-        assert_eq!(registry.register(&set.encode_to_vec()), Ok(true));
-        let a = registry.set().find_message("a.A").unwrap();
-        assert_eq!(&*registry.set().message(a.fields[0].sub).unwrap().name, "b.B");
+        assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(true));
+        let a = registry.types().find_message("a.A").unwrap();
+        assert_eq!(&*registry.types().set.message(a.fields[0].sub).unwrap().name, "b.B");
         set.file.reverse();
     }
 }
@@ -40,27 +55,26 @@ fn single_files_and_sets_mix() {
     let set = compile_set(&[("b.proto", B), ("a.proto", A)]);
     let mut registry = Registry::new();
     let alone = set.file[1].encode_to_vec();
-    assert_eq!(error(&mut registry, &alone), "a.proto: import \"b.proto\" is not registered");
-    assert_eq!(registry.register(&set.file[0].encode_to_vec()), Ok(true));
-    assert_eq!(registry.register(&alone), Ok(true));
-    assert_eq!(registry.register(&set.encode_to_vec()), Ok(false));
-    assert!(registry.set().find_enum("a.E").is_some());
+    assert_eq!(missing(registry.register(&alone)), "b.proto");
+    assert!(missing(registry.register(&set.file[0].encode_to_vec())).is_empty());
+    assert_eq!(changed(registry.register(&alone)), Ok(false));
+    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(false));
+    assert!(registry.types().find_enum("a.E").is_some());
 }
 
 #[test]
-fn equal_content_changes_nothing_and_other_content_is_an_error() {
+fn equal_content_changes_nothing() {
     let bytes = compile(&[("b.proto", B)]);
     let mut registry = Registry::new();
-    assert_eq!(registry.register(&bytes), Ok(true));
-    let before = registry.set().clone();
-    assert_eq!(registry.register(&bytes), Ok(false));
-    assert!(Arc::ptr_eq(&before, registry.set()));
+    assert_eq!(changed(registry.register(&bytes)), Ok(true));
+    let before = registry.types().clone();
+    assert_eq!(changed(registry.register(&bytes)), Ok(false));
+    assert!(Arc::ptr_eq(&before, registry.types()));
     let other = compile(&[("b.proto", &B.replace("= 1", "= 2"))]);
-    assert_eq!(error(&mut registry, &other), "b.proto: already registered with other content");
     // Within one set too.
     let twice = [bytes.clone(), bytes.clone()].concat();
-    assert_eq!(Registry::new().register(&twice), Ok(true));
-    assert_eq!(error(&mut Registry::new(), &[bytes, other].concat()), "b.proto: already registered with other content");
+    assert_eq!(changed(Registry::new().register(&twice)), Ok(true));
+    assert_eq!(error(&mut Registry::new(), &[bytes, other].concat()), "b.proto: given twice, with different content");
 }
 
 #[test]
@@ -70,21 +84,24 @@ fn equal_content_under_another_name_is_another_name() {
         |file: &FileDescriptorProto, name: &str| FileDescriptorProto { name: Some(name.into()), ..file.clone() };
     let [b, a] = [&set.file[0], &set.file[1]];
     let mut registry = Registry::new();
-    assert_eq!(registry.register(&b.encode_to_vec()), Ok(true));
-    let before = registry.set().clone();
-    assert_eq!(registry.register(&named(b, "other.proto").encode_to_vec()), Ok(false));
-    assert!(Arc::ptr_eq(&before, registry.set()));
+    assert_eq!(changed(registry.register(&b.encode_to_vec())), Ok(true));
+    let before = registry.types().clone();
+    assert_eq!(changed(registry.register(&named(b, "other.proto").encode_to_vec())), Ok(false));
+    assert!(Arc::ptr_eq(&before.set, &registry.types().set));
     // The name is as good as the first.
     let differs = FileDescriptorProto { package: Some("p".into()), ..named(b, "other.proto") };
-    assert_eq!(error(&mut registry, &differs.encode_to_vec()), "other.proto: already registered with other content");
+    assert_eq!(
+        error(&mut registry, &differs.encode_to_vec()),
+        "other.proto: already registered with package \"b\", not \"p\""
+    );
     // It comes with a file that imports it, and with both names.
     let mut importer = a.clone();
     importer.dependency = vec!["third.proto".into(), "b.proto".into(), "other.proto".into()];
     importer.public_dependency = vec![1];
     let set = FileDescriptorSet { file: vec![importer, named(b, "third.proto")] };
-    assert_eq!(registry.register(&set.encode_to_vec()), Ok(true));
-    assert!(registry.set().find_message("a.A").is_some());
-    assert_eq!(registry.register(&named(b, "third.proto").encode_to_vec()), Ok(false));
+    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(true));
+    assert!(registry.types().find_message("a.A").is_some());
+    assert_eq!(changed(registry.register(&named(b, "third.proto").encode_to_vec())), Ok(false));
     // The pool is made again after an error.
     let clash = FileDescriptorProto { syntax: None, ..named(b, "clash.proto") };
     assert!(error(&mut registry, &clash.encode_to_vec()).starts_with("clash.proto: name 'b.B' is already defined"));
@@ -92,7 +109,7 @@ fn equal_content_under_another_name_is_another_name() {
     after.package = Some("c".into());
     after.dependency = vec!["other.proto".into()];
     after.message_type[0].field[1].type_name = Some(".c.E".into());
-    assert_eq!(registry.register(&after.encode_to_vec()), Ok(true));
+    assert_eq!(changed(registry.register(&after.encode_to_vec())), Ok(true));
 }
 
 #[test]
@@ -106,19 +123,19 @@ fn equal_content_within_one_set() {
         for _ in 0..file.len() {
             file.rotate_left(1);
             let mut registry = Registry::new();
-            assert_eq!(registry.register(&FileDescriptorSet { file: file.clone() }.encode_to_vec()), Ok(true));
+            assert_eq!(changed(registry.register(&FileDescriptorSet { file: file.clone() }.encode_to_vec())), Ok(true));
             for file in &file {
-                assert_eq!(registry.register(&file.encode_to_vec()), Ok(false));
+                assert_eq!(changed(registry.register(&file.encode_to_vec())), Ok(false));
             }
             let a = file.iter().find(|f| f.name() == "a.proto").unwrap();
             let again = FileDescriptorProto { name: Some("a2.proto".into()), ..a.clone() };
-            assert_eq!(registry.register(&again.encode_to_vec()), Ok(false));
+            assert_eq!(changed(registry.register(&again.encode_to_vec())), Ok(false));
         }
     }
     // Two names with other content for one of them.
     file[2] = FileDescriptorProto { package: Some("p".into()), ..file[2].clone() };
     let set = FileDescriptorSet { file };
-    assert_eq!(error(&mut Registry::new(), &set.encode_to_vec()), "b2.proto: already registered with other content");
+    assert_eq!(error(&mut Registry::new(), &set.encode_to_vec()), "b2.proto: given twice, with different content");
 }
 
 #[test]
@@ -132,10 +149,12 @@ fn names_of_a_refused_set_are_not_kept() {
     assert!(error(&mut registry, &set.encode_to_vec()).starts_with("x.proto: name 'b.B' is "));
     bad.package = Some("c".into());
     bad.dependency = vec!["alias.proto".into()];
-    assert_eq!(error(&mut registry, &bad.encode_to_vec()), "x.proto: import \"alias.proto\" is not registered");
-    // What is an alias there may be a file of its own.
-    let own = FileDescriptorProto { name: Some("alias.proto".into()), dependency: vec![], ..bad };
-    assert_eq!(registry.register(&own.encode_to_vec()), Ok(true));
+    assert_eq!(missing(registry.register(&bad.encode_to_vec())), "alias.proto");
+    // What was an alias there may be a file of its own.
+    let own =
+        FileDescriptorProto { name: Some("alias.proto".into()), package: Some("d".into()), dependency: vec![], ..bad };
+    assert!(missing(registry.register(&own.encode_to_vec())).is_empty());
+    assert!(registry.types().find_message("c.B").is_some() && registry.types().find_message("d.B").is_some());
 }
 
 #[test]
@@ -148,20 +167,26 @@ fn files_without_definitions() {
     };
     let mut registry = Registry::new();
     // Not taken for a built-in one.
-    assert_eq!(registry.register(&empty("a.proto", &[]).encode_to_vec()), Ok(true));
-    assert_eq!(registry.register(&empty("b.proto", &[]).encode_to_vec()), Ok(false));
+    assert_eq!(changed(registry.register(&empty("a.proto", &[]).encode_to_vec())), Ok(true));
+    assert_eq!(changed(registry.register(&empty("b.proto", &[]).encode_to_vec())), Ok(false));
     let any = ["google/protobuf/any.proto"];
-    assert_eq!(registry.register(&empty("c.proto", &any).encode_to_vec()), Ok(true));
-    assert_eq!(registry.register(&empty("d.proto", &any).encode_to_vec()), Ok(false));
+    assert_eq!(changed(registry.register(&empty("c.proto", &any).encode_to_vec())), Ok(true));
+    assert_eq!(changed(registry.register(&empty("d.proto", &any).encode_to_vec())), Ok(false));
     for (package, import) in [("m1", "a.proto"), ("m2", "b.proto"), ("m3", "c.proto"), ("m4", "d.proto")] {
         let mut user = file("syntax = \"proto3\"; message M { M m = 1; }");
         user.name = Some(format!("{package}.proto"));
         user.package = Some(package.into());
         user.dependency = vec![import.into()];
         user.message_type[0].field[0].type_name = Some(".google.protobuf.Any".into());
-        let seen = registry.register(&user.encode_to_vec()).map_err(|e| e.0);
+        let seen = changed(registry.register(&user.encode_to_vec())).map_err(|e| e.0);
         if import < "c" {
-            assert_eq!(seen, Err(format!("{package}.proto: {package}.M.m: name 'google.protobuf.Any' is not defined")));
+            assert_eq!(
+                seen,
+                Err(format!(
+                    "{package}.proto: {package}.M.m: name '.google.protobuf.Any' is not defined ({})",
+                    hidden(&user)
+                ))
+            );
         } else {
             assert_eq!(seen, Ok(true));
         }
@@ -174,14 +199,17 @@ fn files_without_definitions() {
 #[test]
 fn positions_and_plans_stay() {
     let mut registry = Registry::new();
-    registry.register(&compile(&[("b.proto", B)])).unwrap();
-    let before: Arc<Set> = registry.set().clone();
-    registry.register(&compile(&[("x.proto", "syntax = \"proto3\"; message New {} enum N { Z = 0; }")])).unwrap();
-    let after = registry.set();
+    registry.register(&compile(&[("stay.proto", &B.replace("package b", "package stay"))])).unwrap();
+    let before: Arc<Types> = registry.types().clone();
+    registry.register(&compile(&[("more.proto", "syntax = \"proto3\"; message New {} enum N { Z = 0; }")])).unwrap();
+    let after = registry.types();
     assert!(before.find_message("New").is_none() && after.find_message("New").is_some());
-    assert!(before.messages.iter().zip(&after.messages).all(|(a, b)| Arc::ptr_eq(a, b)));
-    assert!(before.enums.iter().zip(&after.enums).all(|(a, b)| Arc::ptr_eq(a, b)));
-    assert_eq!((after.messages.len(), after.enums.len()), (before.messages.len() + 1, before.enums.len() + 1));
+    assert!(before.set.messages.iter().zip(&after.set.messages).all(|(a, b)| Arc::ptr_eq(a, b)));
+    assert!(before.set.enums.iter().zip(&after.set.enums).all(|(a, b)| Arc::ptr_eq(a, b)));
+    assert_eq!(
+        (after.set.messages.len(), after.set.enums.len()),
+        (before.set.messages.len() + 1, before.set.enums.len() + 1)
+    );
 }
 
 #[test]
@@ -190,23 +218,23 @@ fn built_in_files_need_not_come_and_may() {
         extend google.protobuf.FieldOptions { int32 rank = 50000; }
         message M { google.protobuf.Any any = 1 [(rank) = 5]; google.protobuf.FileDescriptorSet set = 2; }";
     let mut registry = Registry::new();
-    assert_eq!(registry.register(&compile(&[("m.proto", text)])), Ok(true));
-    let m = registry.set().find_message("M").unwrap();
-    assert_eq!(&*registry.set().message(m.fields[0].sub).unwrap().name, "google.protobuf.Any");
+    assert_eq!(changed(registry.register(&compile(&[("m.proto", text)]))), Ok(true));
+    let m = registry.types().find_message("M").unwrap();
+    assert_eq!(&*registry.types().set.message(m.fields[0].sub).unwrap().name, "google.protobuf.Any");
 
     let own = FileDescriptorProto {
         name: Some("google/protobuf/any.proto".into()),
         ..file("syntax = \"proto3\"; message Mine {}")
     };
     let set = FileDescriptorSet { file: vec![own] };
-    assert_eq!(registry.register(&set.encode_to_vec()), Ok(false));
-    assert!(registry.set().find("Mine").is_none());
+    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(false));
+    assert!(registry.types().find("Mine").is_none());
 }
 
 #[test]
 fn instances_share_the_built_in_types() {
     let (a, b) = (Registry::new(), Registry::new());
-    assert!(Arc::ptr_eq(a.set(), b.set()));
+    assert!(Arc::ptr_eq(&a.types().set, &b.types().set));
 }
 
 #[test]
@@ -219,17 +247,17 @@ fn public_imports_are_seen_through_all_the_way() {
     ]);
     set.file[3].dependency.truncate(1);
     let mut registry = Registry::new();
-    assert_eq!(registry.register(&set.encode_to_vec()), Ok(true));
+    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(true));
     let mut bad = set.clone();
     bad.file[3].message_type[0].field[0].type_name = Some(".google.protobuf.Any".into());
     assert_eq!(
         error(&mut Registry::new(), &bad.encode_to_vec()),
-        "a.proto: A.d: name 'google.protobuf.Any' is not defined"
+        format!("a.proto: A.d: name '.google.protobuf.Any' is not defined ({})", hidden(&bad.file[3]))
     );
     // One by one as well.
     let mut registry = Registry::new();
     for file in set.file {
-        assert_eq!(registry.register(&file.encode_to_vec()), Ok(true));
+        assert_eq!(changed(registry.register(&file.encode_to_vec())), Ok(true));
     }
 }
 
@@ -243,7 +271,7 @@ fn json_names_of_proto2_and_letter_case_may_clash() {
         bare.syntax = text.contains("proto3").then(|| "proto3".into());
         bare.message_type[0].field[0].name = Some("foo_bar".into());
         bare.message_type[0].field[1].name = Some(if text.contains("fooBar") { "fooBar" } else { "foobar" }.into());
-        assert_eq!(Registry::new().register(&bare.encode_to_vec()), Ok(true), "{text}");
+        assert_eq!(changed(Registry::new().register(&bare.encode_to_vec())), Ok(true), "{text}");
     }
 }
 
@@ -258,9 +286,9 @@ fn an_error_leaves_the_registry_as_it_was() {
     bad.message_type[0].field[0].type_name = Some("Nowhere".into());
     let set = FileDescriptorSet { file: vec![good.file[1].clone(), bad] };
     assert_eq!(error(&mut registry, &set.encode_to_vec()), "x.proto: x.X.n: name 'Nowhere' is not defined");
-    assert!(registry.set().find("a.A").is_none());
-    assert_eq!(registry.register(&good.encode_to_vec()), Ok(true));
-    assert!(registry.set().find("a.A").is_some());
+    assert!(registry.types().find("a.A").is_none());
+    assert_eq!(changed(registry.register(&good.encode_to_vec())), Ok(true));
+    assert!(registry.types().find("a.A").is_some());
 }
 
 #[test]
@@ -269,9 +297,9 @@ fn clear_forgets() {
     let bytes = compile(&[("b.proto", B)]);
     registry.register(&bytes).unwrap();
     registry.clear();
-    assert!(registry.set().find("b.B").is_none());
-    assert!(registry.set().find("google.protobuf.Any").is_some());
-    assert_eq!(registry.register(&bytes), Ok(true));
+    assert!(registry.types().find("b.B").is_none());
+    assert!(registry.types().find("google.protobuf.Any").is_some());
+    assert_eq!(changed(registry.register(&bytes)), Ok(true));
 }
 
 #[test]
@@ -279,7 +307,7 @@ fn registries_are_send_and_sets_are_shared() {
     fn send<T: Send>() {}
     fn sync<T: Send + Sync>() {}
     send::<Registry>();
-    sync::<Arc<Set>>();
+    sync::<Arc<Types>>();
 }
 
 /// `n` files that import each other in a binary tree, ten messages each.
@@ -315,14 +343,14 @@ fn forest(n: usize) -> FileDescriptorSet {
 fn many_files_at_once_and_one_by_one() {
     let set = forest(200);
     let mut at_once = Registry::new();
-    assert_eq!(at_once.register(&set.encode_to_vec()), Ok(true));
+    assert_eq!(changed(at_once.register(&set.encode_to_vec())), Ok(true));
     let mut one_by_one = Registry::new();
     for file in set.file.iter().rev() {
         // A handle on the set, as an instance holds one.
-        let _held = one_by_one.set().clone();
-        assert_eq!(one_by_one.register(&file.encode_to_vec()), Ok(true));
+        let _held = one_by_one.types().clone();
+        assert_eq!(changed(one_by_one.register(&file.encode_to_vec())), Ok(true));
     }
-    assert_eq!(at_once.set().messages.len(), one_by_one.set().messages.len());
-    let m = one_by_one.set().find_message("p199.M9").unwrap();
-    assert_eq!(&*one_by_one.set().message(m.fields[20].sub).unwrap().name, "p99.M9");
+    assert_eq!(at_once.types().set.messages.len(), one_by_one.types().set.messages.len());
+    let m = one_by_one.types().find_message("p199.M9").unwrap();
+    assert_eq!(&*one_by_one.types().set.message(m.fields[20].sub).unwrap().name, "p99.M9");
 }

@@ -1,0 +1,79 @@
+//! The built-in files: there from the start, whatever versions of them a program brings along.
+
+use std::sync::{Arc, OnceLock};
+
+use prost::Message;
+use prost_reflect::DescriptorPool;
+use prost_types::FileDescriptorProto;
+
+use super::grow::{NewFile, grow};
+use super::set::Set;
+use super::types::Types;
+use crate::error::SchemaError;
+
+/// Their names, in an order in which they link.
+pub(super) const BUILT_IN: [&str; 11] = [
+    "google/protobuf/any.proto",
+    "google/protobuf/source_context.proto",
+    "google/protobuf/type.proto",
+    "google/protobuf/api.proto",
+    "google/protobuf/descriptor.proto",
+    "google/protobuf/duration.proto",
+    "google/protobuf/empty.proto",
+    "google/protobuf/field_mask.proto",
+    "google/protobuf/struct.proto",
+    "google/protobuf/timestamp.proto",
+    "google/protobuf/wrappers.proto",
+];
+
+/// The built-in types alone, compiled once in the process.
+pub(super) fn base() -> &'static Arc<Types> {
+    static BASE: OnceLock<Arc<Types>> = OnceLock::new();
+    // The files are constants of prost-reflect's, so that a test shows that they link.
+    BASE.get_or_init(|| Arc::new(make().unwrap_or_default()))
+}
+
+/// The built-in files.
+pub(super) fn files() -> impl Iterator<Item = FileDescriptorProto> {
+    // A Rust host may have added files of its own to the global pool.
+    let global = DescriptorPool::global();
+    BUILT_IN.iter().filter_map(move |name| Some(global.get_file_by_name(name)?.file_descriptor_proto().clone()))
+}
+
+fn make() -> Result<Types, SchemaError> {
+    let mut new = Vec::new();
+    for mut proto in files() {
+        let name = proto.name.take().unwrap_or_default();
+        let content = proto.encode_to_vec();
+        proto.name = Some(name.clone());
+        new.push(NewFile { names: vec![name.into()], content: content.into(), source_info: None, proto });
+    }
+    let set = grow(&Types::default(), &new).map_err(|failure| failure.error)?.set;
+    Ok(Types { set: Arc::new(Set { by_content: Default::default(), ..set }), ..Types::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_built_in_files_link() {
+        let base = make().unwrap();
+        assert_eq!(base.set.files.len(), BUILT_IN.len());
+        for name in [
+            "Any",
+            "Api",
+            "FileDescriptorSet",
+            "Duration",
+            "Empty",
+            "FieldMask",
+            "SourceContext",
+            "Struct",
+            "Timestamp",
+            "Type",
+            "Int64Value",
+        ] {
+            assert!(base.find_message(&format!("google.protobuf.{name}")).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Sharing: registries with equal files have one set.
+
+use std::sync::Arc;
+
+use prost::Message;
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+use super::compile_set;
+use crate::schema::Registry;
+
+fn give(registry: &mut Registry, files: &[&FileDescriptorProto]) {
+    let set = FileDescriptorSet { file: files.iter().map(|f| (*f).clone()).collect() };
+    registry.register(&set.encode_to_vec()).unwrap();
+}
+
+fn same_set(a: &Registry, b: &Registry) -> bool {
+    Arc::ptr_eq(&a.types().set, &b.types().set)
+}
+
+/// Files in the package `package`: a.proto, b.proto which imports it, c.proto which stands alone.
+fn three(package: &str) -> Vec<FileDescriptorProto> {
+    let name = |file: &str| format!("{package}/{file}.proto");
+    let text = |rest: &str| format!("syntax = \"proto2\"; package {package}; {rest}");
+    let sources = [
+        (name("a"), text("message A { extensions 100 to 200; }")),
+        (name("b"), text(&format!("import \"{}\"; message B {{ optional A a = 1; }}", name("a")))),
+        (name("c"), text("message C {}")),
+    ];
+    compile_set(&sources.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect::<Vec<_>>()).file
+}
+
+#[test]
+fn equal_files_are_one_set_in_whatever_order_they_come() {
+    let files = three("equal");
+    let [a, b, c] = &files[..] else { panic!() };
+    let [mut one, mut other] = [Registry::new(), Registry::new()];
+    give(&mut one, &[a, b, c]);
+    for file in [c, b, a] {
+        give(&mut other, &[file]);
+    }
+    assert!(same_set(&one, &other));
+    // Not by name alone.
+    let mut differs = c.clone();
+    differs.message_type[0].name = Some("D".into());
+    let mut third = Registry::new();
+    give(&mut third, &[a, b, &differs]);
+    assert!(!same_set(&one, &third));
+    // A reload ends in it too.
+    give(&mut third, &[c]);
+    assert!(same_set(&one, &third));
+}
+
+#[test]
+fn some_of_the_files_are_seen_in_the_set_of_all() {
+    let files = three("some");
+    let [a, b, c] = &files[..] else { panic!() };
+    let [mut all, mut some] = [Registry::new(), Registry::new()];
+    give(&mut all, &[a, b, c]);
+    give(&mut some, &[c]);
+    assert!(same_set(&all, &some));
+    let found =
+        |registry: &Registry| ["some.A", "some.B", "some.C"].map(|name| registry.types().find_message(name).is_some());
+    assert_eq!(found(&some), [false, false, true]);
+    assert!(some.types().file_of("some.A").is_none());
+    let names = |services| some.types().names(services).map(|n| n.to_string()).collect::<Vec<_>>();
+    assert_eq!((names(false), names(true)), (vec!["some.C".into()], vec![]));
+    // A file waits here though the set has its import.
+    give(&mut some, &[b]);
+    assert_eq!((found(&some), some.types().missing().join(" ")), ([false, false, true], "some/a.proto".into()));
+    give(&mut some, &[a]);
+    assert!(same_set(&all, &some) && found(&some) == [true; 3]);
+    // What one of them has more is its own.
+    let mut own = c.clone();
+    own.name = Some("some/d.proto".into());
+    own.message_type[0].name = Some("D".into());
+    let mut view = Registry::new();
+    give(&mut view, &[c]);
+    give(&mut view, &[&own]);
+    assert!(!same_set(&all, &view) && all.types().find("some.D").is_none() && view.types().find("some.D").is_some());
+    assert_eq!(found(&view), [false, false, true]);
+}
+
+#[test]
+fn extensions_of_others_are_not_seen() {
+    let files = three("ext");
+    let [a, _, c] = &files[..] else { panic!() };
+    let extension = compile_set(&[
+        ("ext/a.proto", "syntax = \"proto2\"; package ext; message A { extensions 100 to 200; }"),
+        (
+            "ext/e.proto",
+            "syntax = \"proto2\"; package ext; import \"ext/a.proto\"; extend A { optional int32 more = 100; }",
+        ),
+    ])
+    .file
+    .remove(1);
+    let [mut all, mut some, mut later] = [Registry::new(), Registry::new(), Registry::new()];
+    give(&mut all, &[a, c, &extension]);
+    give(&mut some, &[a, c]);
+    let fields = |registry: &Registry| registry.types().find_message("ext.A").unwrap().fields.len();
+    assert_eq!((fields(&all), fields(&some)), (1, 0));
+    for file in [&extension, a, c] {
+        give(&mut later, &[file]);
+    }
+    assert!(same_set(&all, &later) && fields(&later) == 1);
+}
+
+#[test]
+fn the_same_name_may_mean_another_import() {
+    let files = three("import");
+    let [a, b, c] = &files[..] else { panic!() };
+    let mut one = Registry::new();
+    give(&mut one, &[a, b]);
+    // There a.proto is a file that has c.proto's content, too.
+    let mut other_a = a.clone();
+    other_a.message_type[0].field.push(b.message_type[0].field[0].clone());
+    let mut other = Registry::new();
+    give(&mut other, &[&other_a, b, c]);
+    let inner = |registry: &Registry| {
+        let b = registry.types().find_message("import.B").unwrap();
+        registry.types().set.message(b.fields[0].sub).unwrap().fields.len()
+    };
+    assert_eq!((inner(&one), inner(&other)), (0, 1));
+}
+
+#[test]
+fn a_file_under_its_other_name_only() {
+    let files = three("named");
+    let [a, b, _] = &files[..] else { panic!() };
+    let mut copy = a.clone();
+    copy.name = Some("named/copy.proto".into());
+    let [mut both, mut one] = [Registry::new(), Registry::new()];
+    give(&mut both, &[a, &copy, b]);
+    give(&mut one, &[&copy]);
+    assert!(one.types().find("named.A").is_some());
+    // The name under which it is not registered is free.
+    let mut own = a.clone();
+    own.package = Some("other".into());
+    give(&mut one, &[&own]);
+    assert!(one.types().find("other.A").is_some() && one.types().find("named.A").is_some());
+    assert!(one.register(&b.encode_to_vec()).unwrap_err().0.contains("name '.named.A' is not defined"));
+}
+
+#[test]
+fn sets_are_freed_with_their_last_user() {
+    let files = three("freed");
+    let [mut one, mut other] = [Registry::new(), Registry::new()];
+    give(&mut one, &files.iter().collect::<Vec<_>>());
+    give(&mut other, &[&files[2]]);
+    let set = Arc::downgrade(&one.types().set);
+    one.clear();
+    assert!(set.upgrade().is_some());
+    drop(other);
+    assert!(set.upgrade().is_none());
+}
+
+#[test]
+fn threads_that_register_at_once_have_one_set() {
+    let files = three("threads");
+    let bytes = FileDescriptorSet { file: files }.encode_to_vec();
+    let sets: Vec<Registry> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut registry = Registry::new();
+                    registry.register(&bytes).unwrap();
+                    registry
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert!(sets.iter().all(|registry| same_set(registry, &sets[0])));
+}

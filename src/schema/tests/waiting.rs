@@ -1,0 +1,163 @@
+//! Files whose imports are missing: they wait, and link in whatever order these come.
+
+use prost::Message;
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+use super::compile_set;
+use crate::schema::{Registry, Report, unknown_type};
+
+/// Files `wN.proto` of package `wN`, each of which imports the one before it and uses its message.
+fn chain(package: &str, n: usize) -> Vec<FileDescriptorProto> {
+    let name = |i: usize| format!("{package}{i}.proto");
+    let text = |i: usize| match i.checked_sub(1) {
+        None => format!("syntax = \"proto3\"; package {package}0; message M {{}}"),
+        Some(j) => format!(
+            "syntax = \"proto3\"; package {package}{i}; import \"{}\"; message M {{ {package}{j}.M m = 1; }} service S {{}}",
+            name(j)
+        ),
+    };
+    let sources: Vec<(String, String)> = (0..n).map(|i| (name(i), text(i))).collect();
+    compile_set(&sources.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect::<Vec<_>>()).file
+}
+
+fn give(registry: &mut Registry, files: &[&FileDescriptorProto]) -> Report {
+    let set = FileDescriptorSet { file: files.iter().map(|f| (*f).clone()).collect() };
+    registry.register(&set.encode_to_vec()).unwrap()
+}
+
+fn missing(report: &Report) -> String {
+    report.missing.join(" ")
+}
+
+fn why_not(registry: &Registry, name: &str) -> String {
+    unknown_type(registry.types(), name).0
+}
+
+#[test]
+fn a_chain_links_when_its_last_link_comes() {
+    let files = chain("wait", 40);
+    let mut registry = Registry::new();
+    for i in (1..40).rev() {
+        let file = &files[i];
+        let report = give(&mut registry, &[file]);
+        assert_eq!((missing(&report), report.changed), (format!("wait{}.proto", i - 1), true));
+    }
+    assert!(registry.types().find("wait39.M").is_none());
+    assert_eq!(
+        why_not(&registry, ".wait39.M"),
+        "wait39.M is in wait39.proto, which waits for import \"wait0.proto\" of wait1.proto"
+    );
+    assert_eq!(why_not(&registry, "wait1.M"), "wait1.M is in wait1.proto, which waits for import \"wait0.proto\"");
+    assert_eq!(why_not(&registry, "wait1.S"), "wait1.S is in wait1.proto, which waits for import \"wait0.proto\"");
+    assert_eq!(why_not(&registry, "wait1.N"), "unknown type \"wait1.N\"");
+    // What waits is known.
+    let before = registry.types().clone();
+    assert!(!give(&mut registry, &[&files[39]]).changed);
+    assert!(std::sync::Arc::ptr_eq(&before, registry.types()));
+
+    assert_eq!(give(&mut registry, &[&files[0]]), Report { changed: true, ..Report::default() });
+    let types = registry.types();
+    let last = types.find_message("wait39.M").unwrap();
+    assert_eq!(&*types.set.message(last.fields[0].sub).unwrap().name, "wait38.M");
+}
+
+#[test]
+fn chunks_may_come_in_any_order() {
+    let files = chain("chunk", 12);
+    // All orders of four chunks of three files each, every third file in one.
+    let chunk = |c: usize| files.iter().skip(c).step_by(4).collect::<Vec<_>>();
+    for order in 0..24usize {
+        let mut left = vec![0, 1, 2, 3];
+        let mut registry = Registry::new();
+        let mut last = Report::default();
+        let mut order = order;
+        while !left.is_empty() {
+            let c = left.remove(order % left.len());
+            order /= left.len() + 1;
+            last = give(&mut registry, &chunk(c));
+        }
+        assert_eq!(missing(&last), "");
+        assert!((0..12).all(|i| registry.types().find_message(&format!("chunk{i}.M")).is_some()));
+    }
+}
+
+#[test]
+fn all_that_is_missing_is_told() {
+    let text = "syntax = \"proto3\"; package p;";
+    let with = |name: &str, imports: &[&str]| FileDescriptorProto {
+        name: Some(name.into()),
+        dependency: imports.iter().map(|i| (*i).into()).collect(),
+        ..compile_set(&[("x.proto", text)]).file.remove(0)
+    };
+    let mut registry = Registry::new();
+    assert_eq!(missing(&give(&mut registry, &[&with("a.proto", &["z.proto", "y.proto"])])), "y.proto z.proto");
+    assert_eq!(missing(&give(&mut registry, &[&with("b.proto", &["a.proto", "y.proto"])])), "y.proto z.proto");
+    assert_eq!(missing(&give(&mut registry, &[&with("y.proto", &[])])), "z.proto");
+    // Waiting ones, too, may get other content, and other imports.
+    assert_eq!(missing(&give(&mut registry, &[&with("a.proto", &["w.proto", "y.proto"])])), "w.proto");
+    assert_eq!(missing(&give(&mut registry, &[&with("a.proto", &["y.proto"])])), "");
+    registry.clear();
+    assert_eq!(missing(&give(&mut registry, &[&with("c.proto", &["a.proto"])])), "a.proto");
+    registry.clear();
+    assert_eq!(missing(&give(&mut registry, &[&with("d.proto", &[])])), "");
+}
+
+#[test]
+fn a_waiting_file_that_does_not_link_blocks_nobody() {
+    let set = compile_set(&[
+        ("base.proto", "syntax = \"proto3\"; package late; message Base {}"),
+        ("good.proto", "syntax = \"proto3\"; package late; import \"base.proto\"; message Good { Base b = 1; }"),
+        ("bad.proto", "syntax = \"proto3\"; package late; import \"base.proto\"; message Bad { Base b = 1; }"),
+        ("user.proto", "syntax = \"proto3\"; package late; import \"bad.proto\"; message User { Bad b = 1; }"),
+    ]);
+    let [base, good, bad, user] = &set.file[..] else { panic!() };
+    let mut broken = bad.clone();
+    broken.message_type[0].field[0].type_name = Some(".late.Nothing".into());
+    let mut registry = Registry::new();
+    for file in [user, &broken, good] {
+        assert!(!give(&mut registry, &[file]).missing.is_empty());
+    }
+    let report = give(&mut registry, &[base]);
+    let error = "bad.proto: late.Bad.b: name '.late.Nothing' is not defined";
+    assert_eq!(report.failed.as_ref().unwrap().0, error);
+    assert_eq!(missing(&report), "bad.proto");
+    assert!(registry.types().find("late.Base").is_some() && registry.types().find("late.Good").is_some());
+    assert_eq!(why_not(&registry, "late.Bad"), format!("late.Bad is in bad.proto, which does not link: {error}"));
+    assert_eq!(why_not(&registry, "late.User"), format!("late.User is in user.proto, which does not link: {error}"));
+    // Given again it is an error of its own, and a good one takes its place.
+    assert_eq!(registry.register(&broken.encode_to_vec()).unwrap_err().0, error);
+    assert_eq!(missing(&give(&mut registry, &[bad])), "");
+    assert!(registry.types().find("late.User").is_some());
+
+    // A new file that needs it waits for it; what else is new links.
+    let mut registry = Registry::new();
+    give(&mut registry, &[&broken]);
+    let report = give(&mut registry, &[base, user]);
+    assert_eq!((report.failed.unwrap().0, report.missing.join(" ")), (error.into(), "bad.proto".into()));
+    assert!(registry.types().find("late.Base").is_some() && registry.types().find("late.User").is_none());
+}
+
+#[test]
+fn what_waits_is_looked_at_at_once() {
+    let mut file = chain("early", 2).remove(1);
+    file.message_type[0].field[0].number = Some(0);
+    let mut registry = Registry::new();
+    let e = registry.register(&file.encode_to_vec()).unwrap_err().0;
+    assert_eq!(e, "early1.proto: early1.M.m: field number 0 is out of range");
+    assert!(registry.types().missing().is_empty());
+}
+
+#[test]
+fn cycles_are_refused_when_they_close() {
+    let with = |name: &str, import: &str| FileDescriptorProto {
+        name: Some(name.into()),
+        dependency: vec![import.into()],
+        ..FileDescriptorProto::default()
+    };
+    let mut registry = Registry::new();
+    assert_eq!(missing(&give(&mut registry, &[&with("o.proto", "p.proto")])), "p.proto");
+    assert_eq!(missing(&give(&mut registry, &[&with("p.proto", "q.proto")])), "q.proto");
+    let e = registry.register(&with("q.proto", "o.proto").encode_to_vec()).unwrap_err().0;
+    assert_eq!(e, "q.proto: imports form a cycle: q.proto -> o.proto -> p.proto -> q.proto");
+    assert_eq!(registry.types().missing().join(" "), "q.proto");
+}

@@ -70,7 +70,7 @@ unsafe fn push_instance(l: *mut lua_State) {
         let instance = push_owner(l, Instance::new);
         let owner = lua_gettop(l);
         lua_pushnil(l);
-        (*instance).renew(l, owner + 1, false);
+        (*instance).renew(l, owner + 1);
         lua_remove(l, owner + 1);
         let pins = owner + 1;
         crate::vm::pin_boxed(l, pins);

@@ -119,7 +119,7 @@ unsafe fn finish_register(l: *mut lua_State, instance: &Instance, outcome: *cons
             Err(error) => raise(l, &Text::of(error)),
             Ok(report) => {
                 if instance.is_behind() {
-                    instance.renew(l, lua_upvalueindex(2), false);
+                    instance.renew(l, lua_upvalueindex(2));
                 }
                 lua_pushboolean(l, 1);
                 push_names(l, &report.missing);
@@ -151,7 +151,7 @@ pub unsafe extern "C-unwind" fn clear(l: *mut lua_State) -> c_int {
     unsafe {
         let instance = Instance::of(l);
         instance.clear();
-        instance.renew(l, lua_upvalueindex(2), true);
+        instance.renew(l, lua_upvalueindex(2));
         0
     }
 }

@@ -26,6 +26,7 @@ mod plan;
 mod registry;
 mod relink;
 mod set;
+mod settle;
 mod shared;
 #[cfg(feature = "proto")]
 mod sources;

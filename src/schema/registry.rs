@@ -11,11 +11,11 @@ use super::imports::FileId;
 use super::input::{self, RawFile};
 #[cfg(feature = "proto")]
 use super::relink::decode;
-use super::relink::{Fault, relink};
 use super::set::File;
+use super::settle::settle;
 use super::shared;
 use super::types::Types;
-use super::waiting::{Candidate, Waiting};
+use super::waiting::Candidate;
 use crate::error::SchemaError;
 
 /// The files that an instance has registered, and the types in them.
@@ -159,59 +159,7 @@ impl Registry {
         if !source_infos.is_empty() {
             types = with_source_infos(types, source_infos);
         }
-
-        // First what is new, with the waiting files that it needs.
-        let new = files.len();
-        let mut pool = files;
-        pool.extend(types.waiting.iter().filter(|w| w.failed.is_none()).map(|w| w.file.clone()));
-        let mut failed: Vec<(usize, SchemaError)> = Vec::new();
-        let mut linked = vec![false; pool.len()];
-        for only_new in [true, false] {
-            loop {
-                let usable =
-                    |at: usize| failed.iter().all(|(failed, _)| *failed != at) && !linked.get(at).is_some_and(|l| *l);
-                let mut ready = linkable(&types, &pool, usable);
-                if only_new {
-                    restrict(&mut ready, &pool, new);
-                }
-                let ready: Vec<usize> = (0..).zip(&ready).filter(|(_, ready)| **ready).map(|(at, _)| at).collect();
-                if ready.is_empty() {
-                    break;
-                }
-                let files: Vec<&Candidate> = ready.iter().filter_map(|at| pool.get(*at)).collect();
-                match relink(&types, &files) {
-                    Ok((now, replaced)) => {
-                        types = Types { waiting: types.waiting, ..now };
-                        report.replaced.extend(replaced);
-                        ready.iter().filter_map(|at| linked.get_mut(*at).map(|l| *l = true)).count();
-                        break;
-                    }
-                    Err(Fault { file, error }) => match file.and_then(|at| ready.get(at).copied()) {
-                        Some(at) if at >= new => failed.push((at, error)),
-                        _ if only_new => return Err(error),
-                        // Files that are registered, or several that wait, do not agree with each other.
-                        _ => failed.extend(ready.iter().map(|at| (*at, error.clone()))),
-                    },
-                }
-            }
-        }
-
-        types.waiting.retain(|w| {
-            let at = pool.iter().skip(new).position(|file| file.name == w.file.name);
-            at.is_none_or(|at| !linked.get(at.saturating_add(new)).is_some_and(|l| *l))
-        });
-        for (at, error) in failed {
-            let name = pool.get(at).map(|file| &file.name);
-            if let Some(w) = types.waiting.iter_mut().find(|w| Some(&w.file.name) == name) {
-                *w = Arc::new(w.fail(error.clone()));
-            }
-            report.failed.get_or_insert(error);
-        }
-        for (file, _) in pool.into_iter().take(new).zip(&linked).filter(|(_, linked)| !**linked) {
-            let proto = file.proto()?;
-            types.waiting.push(Arc::new(Waiting::new(file, &proto)));
-        }
-        Ok(types)
+        settle(types, files, report)
     }
 }
 
@@ -232,45 +180,4 @@ fn with_source_infos(types: Types, source_infos: Vec<(FileId, Arc<[u8]>)>) -> Ty
     let now = Types { set: Arc::new(set), ..types.clone() };
     let wanted = now.wanted();
     Types { waiting: types.waiting, ..shared::publish(now, &wanted) }
-}
-
-/// Which of `pool` have all that they import, among what is registered and each other, as far as they are `usable`.
-fn linkable(types: &Types, pool: &[Candidate], usable: impl Fn(usize) -> bool) -> Vec<bool> {
-    let positions: HashMap<&str, usize> =
-        (0..).zip(pool).filter(|(at, _)| usable(*at)).map(|(at, file)| (&*file.name, at)).collect();
-    let mut importers: Vec<Vec<usize>> = vec![Vec::new(); pool.len()];
-    let mut ready: Vec<bool> = (0..pool.len()).map(&usable).collect();
-    let mut lacking = Vec::new();
-    for (at, file) in (0..).zip(pool).filter(|(at, _)| usable(*at)) {
-        for import in file.imports.iter().filter(|import| types.id(import).is_none()) {
-            match positions.get(&**import).and_then(|at| importers.get_mut(*at)) {
-                Some(importers) => importers.push(at),
-                None => lacking.push(at),
-            }
-        }
-    }
-    while let Some(at) = lacking.pop() {
-        if let Some(ready) = ready.get_mut(at)
-            && std::mem::take(ready)
-        {
-            lacking.extend(importers.get(at).into_iter().flatten());
-        }
-    }
-    ready
-}
-
-/// Leaves of the `ready` files of `pool` the first `new` ones and those that they import.
-fn restrict(ready: &mut [bool], pool: &[Candidate], new: usize) {
-    let positions: HashMap<&str, usize> = pool.iter().map(|file| &*file.name).zip(0..).collect();
-    let mut needed = vec![false; pool.len()];
-    let mut next: Vec<usize> = (0..new).collect();
-    while let Some(at) = next.pop() {
-        if let Some(needed) = needed.get_mut(at)
-            && !std::mem::replace(needed, true)
-        {
-            let imports = pool.get(at).into_iter().flat_map(|file| &file.imports);
-            next.extend(imports.filter_map(|import| positions.get(&**import)));
-        }
-    }
-    ready.iter_mut().zip(needed).for_each(|(ready, needed)| *ready &= needed);
 }

@@ -231,12 +231,19 @@ impl Instance {
         current.as_ref().is_none_or(|epoch| !Arc::ptr_eq(&epoch.types, self.registry.borrow().types()))
     }
 
+    /// Whether all types of the epoch are among those that are registered.
+    fn only_grew(&self) -> bool {
+        let (current, registry) = (self.current.borrow(), self.registry.borrow());
+        let (old, new) = (current.as_ref().map(|epoch| &epoch.types.set.messages), &registry.types().set.messages);
+        old.is_some_and(|old| old.len() <= new.len() && old.iter().zip(new).all(|(a, b)| Arc::ptr_eq(a, b)))
+    }
+
     /// Starts an epoch with the types that are registered by now, and gives its pins to all
-    /// functions. May raise; then the old epoch stays. With `forget`, no type is one of before.
+    /// functions. May raise; then the old epoch stays.
     ///
     /// # Safety
     /// The old table of pins is at `old`, or nil where there is none; 20 free slots.
-    pub unsafe fn renew(&self, l: *mut lua_State, old: c_int, forget: bool) {
+    pub unsafe fn renew(&self, l: *mut lua_State, old: c_int) {
         // SAFETY: all that may raise comes before the epoch changes. The set is cloned into its
         // owners by `push_owner`, which lets nothing jump over it.
         unsafe {
@@ -250,8 +257,8 @@ impl Instance {
                     lua_rawseti(l, pins, pin);
                 }
             }
-            if forget {
-                // The metatables of forgotten types stay with the tables that have them.
+            if !first && !self.only_grew() {
+                // The metatables of types that are gone stay with the tables that have them.
                 lua_createtable(l, 0, 0);
                 for pin in [PIN_INT64, PIN_UINT64, PIN_BOXED, PIN_ARRAY, PIN_MAP] {
                     lua_rawgeti(l, pins, pin);
@@ -286,7 +293,7 @@ impl Instance {
             lua_settop(l, top);
             if self.is_behind() {
                 // A finalizer registered or cleared meanwhile.
-                self.renew(l, old, forget);
+                self.renew(l, old);
             }
         }
     }

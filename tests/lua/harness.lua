@@ -29,6 +29,15 @@ harness.load = loadstring or load
 harness.inf = 1 / 0
 harness.nan = 0 / 0
 
+-- Makes a value whose finalizer calls f.
+function harness.finalized(f)
+  if newproxy then
+    getmetatable(newproxy(true)).__gc = f
+  else
+    setmetatable({}, { __gc = f })
+  end
+end
+
 -- Printing ----------------------------------------------------------------------------------------------------------
 
 -- The lowercase hex of a string.

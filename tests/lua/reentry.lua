@@ -45,15 +45,6 @@ end
 
 h.test("the plain call works", everything)
 
--- Makes a value whose finalizer calls f.
-local function finalized(f)
-  if newproxy then
-    getmetatable(newproxy(true)).__gc = f
-  else
-    setmetatable({}, { __gc = f })
-  end
-end
-
 -- Sets a parameter of the collector, and gives its previous value.
 local function tune(parameter, to)
   local fine, previous = pcall(collectgarbage, "set" .. parameter, to)
@@ -79,7 +70,7 @@ local function under_finalizers(rounds, work)
     end
   end
   function arm()
-    finalized(finalize)
+    h.finalized(finalize)
   end
   -- Where there is a generational mode it collects too seldom for this.
   local _, mode = pcall(collectgarbage, "incremental")
@@ -169,10 +160,10 @@ h.test("a finalizer that clears the types in use", function()
       cleared = cleared + 1
       own.clear()
       own.register(h.set "every3")
-      finalized(clear)
+      h.finalized(clear)
     end
   end
-  finalized(clear)
+  h.finalized(clear)
   local rounds = 0
   while rounds < 2000 or cleared < 5 and rounds < 100000 do
     rounds = rounds + 1

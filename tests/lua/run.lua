@@ -8,6 +8,7 @@ harness.filter = arg and arg[1]
 
 local subjects = {
   "register",
+  "reload",
   "source",
   "scalars",
   "int64",

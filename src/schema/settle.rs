@@ -1,0 +1,153 @@
+//! Settling: which of the new and the waiting files link now, and which wait on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::registry::Report;
+use super::relink::{Fault, relink};
+use super::types::Types;
+use super::waiting::{Candidate, Waiting};
+use crate::error::SchemaError;
+
+/// `types` with `new` files, and with those that had waited for them.
+///
+/// # Errors
+/// A new file does not link, or breaks one that is registered.
+pub(super) fn settle(types: Types, new: Vec<Candidate>, report: &mut Report) -> Result<Types, SchemaError> {
+    let count = new.len();
+    let mut pool: Vec<Entry> = new.into_iter().map(Entry::open).collect();
+    pool.extend(types.waiting.iter().filter(|w| w.failed.is_none()).map(|w| Entry::open(w.file.clone())));
+    let mut draft = Draft { types, pool, new: count };
+    // What waits must not keep what is new from linking, so its turn comes later, as far as nothing new needs it.
+    draft.link(true, report)?;
+    draft.link(false, report)?;
+    draft.finish(report)
+}
+
+struct Draft {
+    types: Types,
+    /// The new files, then those that wait.
+    pool: Vec<Entry>,
+    /// How many are new.
+    new: usize,
+}
+
+struct Entry {
+    file: Candidate,
+    state: State,
+}
+
+enum State {
+    Open,
+    Linked,
+    Failed(SchemaError),
+}
+
+impl Entry {
+    fn open(file: Candidate) -> Self {
+        Entry { file, state: State::Open }
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+}
+
+impl Draft {
+    /// Links what can be: new files and what they need, or all. Waiting ones that do not link are taken out.
+    fn link(&mut self, only_new: bool, report: &mut Report) -> Result<(), SchemaError> {
+        loop {
+            let mut ready = self.linkable();
+            if only_new {
+                self.restrict(&mut ready);
+            }
+            let ready: Vec<usize> = (0..).zip(&ready).filter(|(_, ready)| **ready).map(|(at, _)| at).collect();
+            if ready.is_empty() {
+                return Ok(());
+            }
+            let files: Vec<&Candidate> = ready.iter().filter_map(|at| self.pool.get(*at)).map(|e| &e.file).collect();
+            match relink(&self.types, &files) {
+                Ok((types, replaced)) => {
+                    self.types = Types { waiting: std::mem::take(&mut self.types.waiting), ..types };
+                    report.replaced.extend(replaced);
+                    ready.iter().for_each(|at| self.set(*at, State::Linked));
+                    return Ok(());
+                }
+                Err(Fault { file, error }) => match file.and_then(|at| ready.get(at).copied()) {
+                    Some(at) if at >= self.new => self.set(at, State::Failed(error)),
+                    _ if only_new => return Err(error),
+                    // Several that wait do not agree with each other, or with files that are registered.
+                    _ => ready.iter().for_each(|at| self.set(*at, State::Failed(error.clone()))),
+                },
+            }
+        }
+    }
+
+    fn set(&mut self, at: usize, state: State) {
+        if let Some(entry) = self.pool.get_mut(at) {
+            entry.state = state;
+        }
+    }
+
+    /// Which open files have all that they import, among what is registered and each other.
+    fn linkable(&self) -> Vec<bool> {
+        let open = || (0..).zip(&self.pool).filter(|(_, entry)| entry.is_open());
+        let positions: HashMap<&str, usize> = open().map(|(at, entry)| (&*entry.file.name, at)).collect();
+        let mut importers: Vec<Vec<usize>> = vec![Vec::new(); self.pool.len()];
+        let mut lacking = Vec::new();
+        for (at, entry) in open() {
+            for import in entry.file.imports.iter().filter(|import| self.types.id(import).is_none()) {
+                match positions.get(&**import).and_then(|at| importers.get_mut(*at)) {
+                    Some(importers) => importers.push(at),
+                    None => lacking.push(at),
+                }
+            }
+        }
+        let mut ready: Vec<bool> = self.pool.iter().map(Entry::is_open).collect();
+        while let Some(at) = lacking.pop() {
+            if let Some(ready) = ready.get_mut(at)
+                && std::mem::take(ready)
+            {
+                lacking.extend(importers.get(at).into_iter().flatten());
+            }
+        }
+        ready
+    }
+
+    /// Leaves of the `ready` files the new ones and those that they import.
+    fn restrict(&self, ready: &mut [bool]) {
+        let positions: HashMap<&str, usize> = self.pool.iter().map(|entry| &*entry.file.name).zip(0..).collect();
+        let mut needed = vec![false; self.pool.len()];
+        let mut next: Vec<usize> = (0..self.new).collect();
+        while let Some(at) = next.pop() {
+            if let Some(needed) = needed.get_mut(at)
+                && !std::mem::replace(needed, true)
+            {
+                let imports = self.pool.get(at).into_iter().flat_map(|entry| &entry.file.imports);
+                next.extend(imports.filter_map(|import| positions.get(&**import)));
+            }
+        }
+        ready.iter_mut().zip(needed).for_each(|(ready, needed)| *ready &= needed);
+    }
+
+    /// The types, with the files that wait on, and why others did not link.
+    fn finish(self, report: &mut Report) -> Result<Types, SchemaError> {
+        let Draft { mut types, mut pool, new } = self;
+        let waited = pool.split_off(new.min(pool.len()));
+        let mut states: HashMap<Arc<str>, State> = waited.into_iter().map(|e| (e.file.name, e.state)).collect();
+        types.waiting.retain_mut(|w| match states.remove(&w.file.name) {
+            Some(State::Linked) => false,
+            Some(State::Failed(error)) => {
+                *w = Arc::new(w.fail(error.clone()));
+                report.failed.get_or_insert(error);
+                true
+            }
+            Some(State::Open) | None => true,
+        });
+        for Entry { file, .. } in pool.into_iter().filter(Entry::is_open) {
+            let proto = file.proto()?;
+            types.waiting.push(Arc::new(Waiting::new(file, &proto)));
+        }
+        Ok(types)
+    }
+}

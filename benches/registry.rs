@@ -97,20 +97,33 @@ fn shared_cases(set: &[u8]) -> Vec<Case<'_>> {
     ]
 }
 
+/// The files of a set in several orders.
+struct Orders<'a> {
+    in_order: Vec<&'a [u8]>,
+    reversed: Vec<&'a [u8]>,
+    shuffled: Vec<&'a [u8]>,
+}
+
+impl<'a> Orders<'a> {
+    fn new(files: &'a [File]) -> Self {
+        let in_order: Vec<&[u8]> = files.iter().map(|file| &*file.bytes).collect();
+        let reversed = in_order.iter().rev().copied().collect();
+        let mut shuffled = in_order.clone();
+        Random(SEED).shuffle(&mut shuffled);
+        Orders { in_order, reversed, shuffled }
+    }
+}
+
 /// The large set: as one, file by file, and reloads.
 fn large_cases<'a>(set: &'a [u8], files: &'a [File]) -> Vec<Case<'a>> {
-    let decode = move || DescriptorPool::decode(black_box(set)).expect("it links");
-    let in_order: Vec<&[u8]> = files.iter().map(|file| &*file.bytes).collect();
-    let reversed = in_order.iter().rev().copied().collect();
-    let mut shuffled = in_order.clone();
-    Random(SEED).shuffle(&mut shuffled);
     let reflect = move |_: &mut ()| {
         let start = Instant::now();
-        let pool = decode();
+        let pool = DescriptorPool::decode(black_box(set)).expect("it links");
         let time = start.elapsed();
         drop(pool);
         time
     };
+    let Orders { in_order, reversed, shuffled } = Orders::new(files);
     vec![
         Case::timed("prost-reflect", || (), reflect),
         first("one set", vec![set]),
@@ -120,6 +133,14 @@ fn large_cases<'a>(set: &'a [u8], files: &'a [File]) -> Vec<Case<'a>> {
         reload("reload of a leaf", set, files.last().expect("a file")),
         reload("reload of the root", set, files.first().expect("a file")),
     ]
+}
+
+/// What the first of these cases take.
+fn large_memory(set: &[u8], files: &[File]) -> Vec<(usize, usize)> {
+    let Orders { in_order, reversed, shuffled } = Orders::new(files);
+    let reflect = memory(|| DescriptorPool::decode(set).expect("it links"));
+    let registering = [vec![set], in_order, reversed, shuffled];
+    [reflect].into_iter().chain(registering.iter().map(|strings| memory_of_registering(strings))).collect()
 }
 
 /// What was live more after `make` than before, and at most in between.
@@ -132,9 +153,9 @@ fn memory<T>(make: impl FnOnce() -> T) -> (usize, usize) {
     (now.saturating_sub(before), peak().saturating_sub(before))
 }
 
-/// What registering `set` in a new state takes.
-fn memory_of_registering(set: &[u8]) -> (usize, usize) {
-    let state = State::new(&[set]);
+/// What registering in a new state takes.
+fn memory_of_registering(strings: &[&[u8]]) -> (usize, usize) {
+    let state = State::new(strings);
     let before = State::hidden(&state.lua);
     let mut hidden = 0;
     let (live, peak) = memory(|| {
@@ -174,29 +195,12 @@ fn kilobytes(bytes: usize) -> f64 {
     bytes as f64 / 1024.0
 }
 
-fn print_shared(set: &[u8], cases: &[Case], times: &[f64]) {
-    println!("\n{:<30} {:>10} {:>10}", "", "ms", "us/KB");
-    for (case, time) in cases.iter().zip(times) {
-        println!("{:<30} {:>10.3} {:>10.3}", case.name, time / 1e6, time / 1e3 / kilobytes(set.len()));
-    }
+fn print_sizes(set: &[u8]) {
     let [bare, module, registered] = sizes_of_states(set);
     println!("\n{:<30} {:>10}", "", "KB");
     println!("{:<30} {:>10.1}", "a bare Lua state", bare / 1024.0);
     println!("{:<30} {:>10.1}", "the module in it", (module - bare) / 1024.0);
     println!("{:<30} {:>10.1}", "the set, which another has", (registered - module) / 1024.0);
-}
-
-fn print_large(set: &[u8], cases: &[Case], times: &[f64]) {
-    let reflect = memory(|| DescriptorPool::decode(set).expect("it links"));
-    let memory = [reflect, memory_of_registering(set)];
-    println!("\n{:<30} {:>10} {:>10} {:>10} {:>10} {:>10}", "", "ms", "to reflect", "to one set", "live KB", "peak KB");
-    for (i, (case, time)) in cases.iter().zip(times).enumerate() {
-        print!("{:<30} {:>10.2} {:>10.2} {:>10.2}", case.name, time / 1e6, time / times[0], time / times[1]);
-        match memory.get(i) {
-            Some((live, peak)) => println!(" {:>10.0} {:>10.0}", kilobytes(*live), kilobytes(*peak)),
-            None => println!(),
-        }
-    }
 }
 
 fn main() {
@@ -220,12 +224,25 @@ fn main() {
         return;
     };
     println!("\n{}, medians of {rounds} rounds in turns", support::lua_version(&support::lua()));
-    for ((messages, files), set, cases, print) in [
-        (shared, &set, &mut shared_cases, print_shared as fn(&[u8], &[Case], &[f64])),
-        (large, &large_set, &mut large_cases, print_large),
-    ] {
-        println!("\n{messages} messages in {files} files, {:.0} KB", kilobytes(set.len()));
-        let times = support::medians(cases, rounds, duration);
-        print(set, cases, &times);
+
+    let size = kilobytes(set.len());
+    println!("\n{} messages in {} files, {size:.0} KB\n\n{:<30} {:>10} {:>10}", shared.0, shared.1, "", "ms", "us/KB");
+    let times = support::medians(&mut shared_cases, rounds, duration);
+    for (case, time) in shared_cases.iter().zip(times) {
+        println!("{:<30} {:>10.3} {:>10.3}", case.name, time / 1e6, time / 1e3 / size);
     }
+    print_sizes(&set);
+
+    println!("\n{} messages in {} files, {:.0} KB\n", large.0, large.1, kilobytes(large_set.len()));
+    println!("{:<30} {:>10} {:>10} {:>10} {:>10} {:>10}", "", "ms", "to reflect", "to one set", "live KB", "peak KB");
+    let times = support::medians(&mut large_cases, rounds, duration);
+    let memory = large_memory(&large_set, &files).into_iter().map(Some).chain(std::iter::repeat(None));
+    for ((case, time), memory) in large_cases.iter().zip(&times).zip(memory) {
+        print!("{:<30} {:>10.2} {:>10.2} {:>10.2}", case.name, time / 1e6, time / times[0], time / times[1]);
+        match memory {
+            Some((live, peak)) => println!(" {:>10.0} {:>10.0}", kilobytes(live), kilobytes(peak)),
+            None => println!(),
+        }
+    }
+    print_sizes(&large_set);
 }

@@ -110,21 +110,27 @@ fn one_by_one(files: &[&File], all: usize) -> (Lua, Table) {
     (lua, protobuf)
 }
 
+/// Whatever the order, and whether or not another state has the whole set, whose types can be shared then.
 #[test]
 fn every_order_gives_the_same() {
     let files = project();
-    let (_, expected, _) = reference(&files);
     let in_order: Vec<&File> = files.iter().collect();
     let reversed: Vec<&File> = files.iter().rev().collect();
     let mut shuffled = in_order.clone();
     Random(SEED).shuffle(&mut shuffled);
-    for order in [in_order, reversed, shuffled] {
-        let (lua, protobuf) = one_by_one(&order, files.len());
-        assert!(encode_files(&lua, &files) == expected);
-        // And the whole set is nothing new then.
-        let again = register(&lua, &protobuf, &scale::set_of(&files)).expect("it registers");
-        assert_eq!(again, (true, vec![], vec![]));
-        assert!(encode_files(&lua, &files) == expected);
+    let whole = scale::set_of(&files);
+    for beside in [false, true] {
+        let (other, expected, lua) = reference(&files);
+        let other = beside.then_some((other, lua));
+        for order in [&in_order, &reversed, &shuffled] {
+            let (lua, protobuf) = one_by_one(order, files.len());
+            assert!(encode_files(&lua, &files) == expected);
+            // And the whole set is nothing new then.
+            let again = register(&lua, &protobuf, &whole).expect("it registers");
+            assert_eq!(again, (true, vec![], vec![]));
+            assert!(encode_files(&lua, &files) == expected);
+        }
+        drop(other);
     }
 }
 

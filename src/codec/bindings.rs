@@ -37,6 +37,8 @@ pub struct BoundMessage {
     pub base: Slot,
     /// Positions of fields by the addresses of their names; [`BoundMessage::UNKNOWN`] for unknown fields.
     pub keys: Addresses,
+    /// The positions of extensions that have a second name, ascending, and the pins of these names.
+    pub second: Box<[(u16, Slot)]>,
     /// The keys that its tables had lately.
     pub shape: Shape,
     /// How many fields its messages had lately.
@@ -92,6 +94,13 @@ impl BoundMessage {
     pub fn pin(&self, field: &FieldPlan) -> Slot {
         self.base + Slot::from(field.index)
     }
+
+    /// The pin of the second name of `field`, if it has one.
+    #[cold]
+    pub fn second_pin(&self, field: &FieldPlan) -> Option<Slot> {
+        let at = self.second.binary_search_by_key(&field.index, |(index, _)| *index).ok()?;
+        self.second.get(at).map(|(_, pin)| *pin)
+    }
 }
 
 /// An enum type, bound.
@@ -143,19 +152,26 @@ impl Bindings {
     #[inline(never)]
     unsafe fn bind_message(&self, l: *mut lua_State, pins: Pins, index: u32) -> Option<&BoundMessage> {
         let plan = self.set.message(index)?;
-        let base = self.take_pins(plan.names.len());
+        let n = plan.names.len();
+        let second = || plan.fields.iter().filter_map(|f| Some((f.index, plan.second_name(f)?)));
+        let base = self.take_pins(n + second().count());
+        let second_base = base + n as Slot;
         // SAFETY: all that may raise comes first, in `pin_names`; then nothing of Lua's is
-        // called but reads, so the box cannot be jumped over.
+        // called but reads, so what is on the heap cannot be jumped over.
         unsafe {
             pin_names(l, pins, base, plan.names.iter().map(|n| &**n));
-            let fields = (0..plan.names.len()).map(|i| (pin_address(l, pins, base + i as Slot), i as u32));
+            pin_names(l, pins, second_base, second().map(|(_, name)| name));
+            let second: Box<[(u16, Slot)]> = second().zip(second_base..).map(|((i, _), pin)| (i, pin)).collect();
+            let address = |(i, pin): (u16, Slot)| (pin_address(l, pins, pin), u32::from(i));
+            let fields = (0..n).map(|i| (i as u16, base + i as Slot)).chain(second.iter().copied()).map(address);
             let unknown = (pin_address(l, pins, PIN_UNKNOWN), BoundMessage::UNKNOWN);
-            let keys = Addresses::new(plan.names.len() + 1, fields.chain([unknown]));
+            let keys = Addresses::new(n + second.len() + 1, fields.chain([unknown]));
             let cell = self.messages.get(index as usize)?;
             // A finalizer may have bound it meanwhile: then that binding stays.
             let _ = cell.set(Box::new(BoundMessage {
                 base,
                 keys,
+                second,
                 shape: Shape::new(),
                 hint: Cell::new(0),
                 metas: Default::default(),

@@ -3,7 +3,8 @@
 //! A type has two metatables. Tables that were decoded have one; tables that reading an absent
 //! message made have the other, which marks them: while such a table has no key but other such
 //! tables and empty lists and maps, it counts as absent. Both hold the type's *shapes*, which say
-//! what to make for an absent field: [`LIST`], [`MAP`], or the index of a message type.
+//! what to make for an absent field: [`LIST`], [`MAP`], or the index of a message type. Where a type
+//! has extensions, both hold its *twins* too: from each of an extension's two names to the other.
 //!
 //! Metatables outlive the set of types they were made for, so all that they need hangs on them:
 //! `metas` is a table with the same first pins as the table of pins, and above them a pair of
@@ -17,7 +18,7 @@ use super::bindings::{BoundMessage, FIRST_FREE_PIN, Metas, PIN_ARRAY, PIN_MAP, P
 use super::rules::Rules;
 use crate::schema::{self, FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::vm::api::*;
-use crate::vm::{Pins, pop, push_decimal, push_int, push_uint, raw_get_str, raw_set_str, upvalue};
+use crate::vm::{Pins, pop, push_decimal, push_int, push_uint, raw_get_str, raw_set_str, string_at, upvalue};
 
 pub(super) const LIST: Int = -1;
 pub(super) const MAP: Int = -2;
@@ -26,9 +27,9 @@ pub(super) const SHAPES_KEY: &str = "protobuf.shapes";
 const TYPE_KEY: &str = "protobuf.type";
 pub(super) const FRESH_KEY: &str = "protobuf.fresh";
 
-/// Estimates of what a copied default takes, see the kernel's budget.
-const FIELD_SIZE: usize = 40;
-const LIST_SIZE: usize = FIELD_SIZE + 64;
+/// Where the twins are, by number: they are asked for often, and most types have none.
+const TWINS_SLOT: Slot = 1;
+
 /// Slots that the functions below need at most.
 pub(super) const LEVEL: c_int = 18;
 
@@ -71,40 +72,65 @@ unsafe fn push_pair(l: *mut lua_State, metas: c_int, owner: c_int, set: &Set, m:
         let pair = lua_gettop(l);
         lua_createtable(l, 0, m.fields.len() as c_int); // pair defaults
         lua_createtable(l, 0, 0); // pair defaults shapes
-        let mut any_shape = false;
+        lua_createtable(l, 0, 0); // pair defaults shapes twins
+        let (defaults, shapes, twins) = (pair + 1, pair + 2, pair + 3);
+        let (mut any_shape, mut any_twin) = (false, false);
         for ((f, name), default) in m.fields.iter().zip(&m.names).zip(&m.defaults) {
             let shape = match f.op {
                 _ if f.flags.has(Flags::ONEOF) => continue,
-                Op::Map => MAP,
-                _ if f.repeated() => LIST,
-                Op::Message | Op::Group => f.sub as Int,
-                _ => {
+                Op::Map => Some(MAP),
+                _ if f.repeated() => Some(LIST),
+                Op::Message | Op::Group => Some(f.sub as Int),
+                _ => None,
+            };
+            any_shape |= shape.is_some();
+            let to = match shape {
+                Some(shape) => {
+                    lua_pushinteger(l, shape);
+                    shapes
+                }
+                None => {
                     push_default(l, f, default, set, variant, Pins { table: metas });
-                    raw_set_str(l, pair + 1, name);
-                    continue;
+                    defaults
                 }
             };
-            any_shape = true;
-            lua_pushinteger(l, shape);
-            raw_set_str(l, pair + 2, name);
+            if let Some(second) = m.second_name(f) {
+                any_twin = true;
+                lua_pushvalue(l, -1);
+                raw_set_str(l, to, second);
+                for (from, to) in [(&**name, second), (second, &**name)] {
+                    push_bytes(l, to.as_bytes());
+                    raw_set_str(l, twins, from);
+                }
+            }
+            raw_set_str(l, to, name);
         }
         for i in 1..=2 {
             lua_createtable(l, 0, 4);
             push_bytes(l, m.name.as_bytes());
             raw_set_str(l, -2, TYPE_KEY);
-            lua_pushvalue(l, pair + 2);
+            lua_pushvalue(l, shapes);
             raw_set_str(l, -2, SHAPES_KEY);
             if i == 2 {
                 lua_pushboolean(l, 1);
                 raw_set_str(l, -2, FRESH_KEY);
             }
-            lua_pushvalue(l, pair + 1);
-            if any_shape {
-                lua_pushvalue(l, pair + 2);
+            if any_twin {
+                lua_pushvalue(l, twins);
+                lua_rawseti(l, -2, TWINS_SLOT);
+            }
+            lua_pushvalue(l, defaults);
+            if any_shape || any_twin {
+                lua_pushvalue(l, shapes);
                 lua_pushvalue(l, metas);
                 lua_pushvalue(l, owner);
                 lua_pushinteger(l, variant as Int);
-                lua_pushcclosure(l, absent, 5);
+                if any_twin {
+                    lua_pushvalue(l, twins);
+                    lua_pushcclosure(l, absent_with_twins, 6);
+                } else {
+                    lua_pushcclosure(l, absent, 5);
+                }
             }
             raw_set_str(l, -2, "__index");
             lua_rawseti(l, pair, i);
@@ -155,11 +181,63 @@ unsafe extern "C-unwind" fn absent(l: *mut lua_State) -> c_int {
     }
 }
 
+/// The same for a type that has twins: a value under the key's twin is the value. A table that is
+/// made is put under the name without brackets.
+///
+/// Upvalues: those of [`absent`], twins.
+unsafe extern "C-unwind" fn absent_with_twins(l: *mut lua_State) -> c_int {
+    // SAFETY: as in `absent`, which takes what is left at indexes 1 and 2.
+    unsafe {
+        lua_settop(l, 2);
+        lua_pushvalue(l, 2);
+        lua_rawget(l, lua_upvalueindex(6));
+        if lua_type(l, 3) == LUA_TSTRING && lua_type(l, 1) == LUA_TTABLE {
+            lua_pushvalue(l, 3);
+            lua_rawget(l, 1);
+            if lua_type(l, -1) != LUA_TNIL {
+                return 1;
+            }
+            if string_at(l, 2).is_some_and(|key| key.starts_with(b"[")) {
+                lua_settop(l, 3);
+                lua_replace(l, 2);
+            }
+        }
+        absent(l)
+    }
+}
+
+/// Pushes the other name of the extension whose name is at `key`, if the metatable of the table at
+/// `index` is one of ours and knows it, else nothing.
+///
+/// # Safety
+/// A table at `index`, a value at `key`, both absolute; five free slots. May raise.
+pub(super) unsafe fn push_twin(l: *mut lua_State, index: c_int, key: c_int) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if lua_getmetatable(l, index) == 0 {
+            return false;
+        }
+        let meta = lua_gettop(l);
+        lua_rawgeti(l, meta, TWINS_SLOT);
+        if lua_type(l, -1) == LUA_TTABLE && is_message_table(l, index) {
+            lua_pushvalue(l, key);
+            lua_rawget(l, -2);
+            if lua_type(l, -1) == LUA_TSTRING {
+                lua_replace(l, meta);
+                lua_settop(l, meta);
+                return true;
+            }
+        }
+        lua_settop(l, meta - 1);
+        false
+    }
+}
+
 /// Sets the table on top as metatable of the one below it, or pops it if it is none.
 ///
 /// # Safety
 /// Two values on the stack, the lower one a table.
-unsafe fn set_or_pop_metatable(l: *mut lua_State) {
+pub(super) unsafe fn set_or_pop_metatable(l: *mut lua_State) {
     // SAFETY: as the caller promises.
     unsafe {
         if lua_type(l, -1) == LUA_TTABLE {
@@ -264,51 +342,5 @@ pub unsafe fn push_decoded(
             metas(l, pins, b, m, bound, rules);
         }
         lua_rawgeti(l, pins.table, bound.metas(rules).get().decoded_pin);
-    }
-}
-
-/// Copies defaults into the table at `at`, for absent scalars, lists and maps that are neither
-/// required nor members of a oneof. Answers how many bytes of memory that took, estimated. May raise.
-///
-/// # Safety
-/// A table at `at`, an absolute one; the table of pins, six free slots.
-#[cold]
-pub unsafe fn fill(
-    l: *mut lua_State,
-    pins: Pins,
-    b: &Bindings,
-    m: &MessagePlan,
-    bound: &BoundMessage,
-    at: c_int,
-    rules: &Rules,
-) -> usize {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let mut size = 0;
-        for (f, default) in m.fields.iter().zip(&m.defaults) {
-            let message = matches!(f.op, Op::Message | Op::Group) && !f.repeated();
-            if message || f.flags.has(Flags::ONEOF.with(Flags::REQUIRED)) {
-                continue;
-            }
-            lua_rawgeti(l, pins.table, bound.pin(f));
-            lua_pushvalue(l, -1);
-            lua_rawget(l, at);
-            let there = lua_type(l, -1) != LUA_TNIL;
-            pop(l, 1);
-            if there {
-                pop(l, 1);
-                continue;
-            }
-            if f.repeated() {
-                lua_createtable(l, 0, 0);
-                lua_rawgeti(l, pins.table, if f.op == Op::Map { PIN_MAP } else { PIN_ARRAY });
-                set_or_pop_metatable(l);
-            } else {
-                push_default(l, f, default, &b.set, rules.variant(), pins);
-            }
-            lua_rawset(l, at);
-            size += if f.repeated() { LIST_SIZE } else { FIELD_SIZE };
-        }
-        size
     }
 }

@@ -6,12 +6,11 @@
 
 use std::ffi::c_int;
 
-use super::bindings::{PIN_ARRAY, PIN_MAP};
 use super::defaults::push_default;
 use super::rules::Rules;
 use super::values::Values;
 use crate::kernel::{Sink, Value};
-use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Pattern};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Pattern};
 use crate::vm::Pins;
 use crate::vm::api::*;
 
@@ -56,8 +55,7 @@ impl FlatSink<'_> {
             unsafe {
                 match (plan.fields.get(position), plan.defaults.get(position)) {
                     (Some(f), _) if f.repeated() => {
-                        lua_createtable(self.l, 0, 0);
-                        self.set_metatable(f);
+                        self.values().push_table(f, 0);
                     }
                     (Some(f), Some(default)) if !f.flags.has(Flags::ONEOF) => {
                         // Enums are numbers in the flat form.
@@ -93,43 +91,12 @@ impl FlatSink<'_> {
     fn at(&self, f: &FieldPlan) -> Option<c_int> {
         (f.slot < self.next).then(|| self.base + c_int::from(f.slot))
     }
-
-    #[inline(always)]
-    fn set_metatable(&self, f: &FieldPlan) {
-        let (wanted, pin) = match f.op {
-            Op::Map => (self.rules.map_metatable, PIN_MAP),
-            _ => (self.rules.array_metatable, PIN_ARRAY),
-        };
-        // SAFETY: a new table is on top; there is room, see `l`.
-        unsafe { self.values().set_metatable(wanted, pin) };
-    }
-
-    /// Pushes `{bytes, length}`; `before` is the index of such a table whose bytes come first, or 0.
-    fn push_message(&self, raw: &[u8], before: c_int) -> usize {
-        let l = self.l;
-        // SAFETY: there is room, see `l`; the joined string is made by Lua.
-        unsafe {
-            lua_createtable(l, 2, 0);
-            if before == 0 {
-                push_bytes(l, raw);
-            } else {
-                lua_rawgeti(l, before, 1);
-                push_bytes(l, raw);
-                lua_concat(l, 2);
-            }
-            let mut n = 0;
-            lua_tolstring(l, -1, &mut n);
-            lua_rawseti(l, -2, 1);
-            lua_pushinteger(l, n as Int);
-            lua_rawseti(l, -2, 2);
-            n
-        }
-    }
 }
 
 impl Sink for FlatSink<'_> {
     type Frame = ();
     const TABLES: bool = false;
+    const PATHS: bool = false;
 
     fn open(&mut self, _: &MessagePlan) -> Option<()> {
         Some(())
@@ -184,7 +151,8 @@ impl Sink for FlatSink<'_> {
     fn message(&mut self, (): (), field: &FieldPlan, raw: &[u8], again: bool) -> usize {
         let before = if again { self.at(field).unwrap_or(0) } else { 0 };
         let here = self.reach(field);
-        let n = self.push_message(raw, before);
+        // SAFETY: there is room, see `l`.
+        let n = unsafe { self.values().push_message(raw, before) };
         if !here {
             self.place(field);
         }
@@ -194,8 +162,7 @@ impl Sink for FlatSink<'_> {
     fn begin_list(&mut self, (): (), field: &FieldPlan, n: usize) {
         self.in_place = self.reach(field);
         // SAFETY: there is room, see `l`. The kernel has charged the budget for `n` elements.
-        unsafe { lua_createtable(self.l, c_int::try_from(n).unwrap_or(c_int::MAX), 0) };
-        self.set_metatable(field);
+        unsafe { self.values().push_table(field, n) };
     }
 
     #[cold]
@@ -217,25 +184,27 @@ impl Sink for FlatSink<'_> {
     #[inline(always)]
     fn element(&mut self, field: &FieldPlan, index: u64, value: Value) {
         self.push(field, value);
-        self.store_element(index);
+        self.store_element(field, index);
     }
 
     #[inline(always)]
-    fn element_bytes(&mut self, _: &FieldPlan, index: u64, bytes: &[u8]) {
+    fn element_bytes(&mut self, field: &FieldPlan, index: u64, bytes: &[u8]) {
         // SAFETY: there is room, see `l`.
         unsafe { push_bytes(self.l, bytes) };
-        self.store_element(index);
+        self.store_element(field, index);
     }
 
-    fn element_message(&mut self, _: &FieldPlan, index: u64, raw: &[u8]) {
-        self.push_message(raw, 0);
-        self.store_element(index);
+    fn element_message(&mut self, field: &FieldPlan, index: u64, raw: &[u8]) {
+        // SAFETY: there is room, see `l`.
+        unsafe { self.values().push_message(raw, 0) };
+        self.store_element(field, index);
     }
 
     #[inline(always)]
-    fn store_element(&mut self, index: u64) {
+    fn store_element(&mut self, _: &FieldPlan, index: u64) -> usize {
         // SAFETY: list and element are on top.
         unsafe { lua_rawseti(self.l, -2, index as Slot) };
+        0
     }
 
     fn begin_map(&mut self, (): (), field: &FieldPlan, n: usize, again: bool) {
@@ -245,8 +214,7 @@ impl Sink for FlatSink<'_> {
         }
         self.in_place = self.reach(field);
         // SAFETY: there is room, see `l`. The kernel has charged the budget for `n` entries.
-        unsafe { lua_createtable(self.l, 0, c_int::try_from(n).unwrap_or(c_int::MAX)) };
-        self.set_metatable(field);
+        unsafe { self.values().push_table(field, n) };
     }
 
     fn end_map(&mut self, (): (), field: &FieldPlan, _: bool) {
@@ -273,16 +241,8 @@ impl Sink for FlatSink<'_> {
     }
 
     fn map_value_message(&mut self, _: &FieldPlan, raw: &[u8], again: bool) -> usize {
-        if !again {
-            return self.push_message(raw, 0);
-        }
-        // SAFETY: the value that is continued is on top.
-        unsafe {
-            let before = lua_gettop(self.l);
-            let n = self.push_message(raw, before);
-            lua_replace(self.l, before);
-            n
-        }
+        // SAFETY: there is room, see `l`; the value that is continued is on top.
+        unsafe { self.values().push_map_message(raw, again) }
     }
 
     fn store_entry(&mut self) {

@@ -6,10 +6,13 @@
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bindings;
+mod copied;
 mod defaults;
 mod flat_sink;
+mod keys;
 mod map_form;
 mod odd;
+mod path_sink;
 mod proxy;
 mod rules;
 mod shape;
@@ -24,6 +27,7 @@ pub use bindings::{
     Bindings, FIRST_FREE_PIN, PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY,
 };
 pub use flat_sink::FlatSink;
+pub use path_sink::PathSink;
 pub use rules::{Defaults, Rules};
 pub use show::Shown;
 pub use source::StackSource;

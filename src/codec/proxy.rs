@@ -11,7 +11,7 @@ use super::show::Shown;
 use super::source::{Result, StackSource};
 use crate::error::EncodeError;
 use crate::vm::api::*;
-use crate::vm::{pop, raw_get_str};
+use crate::vm::{Pins, pop, raw_get_str};
 
 /// A list without `__len` may have no end.
 const LONGEST: i64 = 1 << 26;
@@ -27,19 +27,10 @@ pub(super) fn resolve<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, 
             return Err(src.fail(format_args!("stack overflow")));
         }
         let base = src.top;
-        lua_getmetatable(l, at);
-        for pin in [PIN_ARRAY, PIN_MAP] {
-            lua_rawgeti(l, src.pins.table, pin);
-            if lua_rawequal(l, -1, base + 1) != 0 {
-                lua_settop(l, base);
-                return Ok(at);
-            }
-            pop(l, 1);
-        }
-        if is_message_table(l, at) {
-            lua_settop(l, base);
+        if is_ours(l, at, src.pins) {
             return Ok(at);
         }
+        lua_getmetatable(l, at);
         let copied = if list { copy_list(src, at, base)? } else { copy_pairs(src, at, base)? };
         if !copied {
             lua_settop(l, base);
@@ -50,6 +41,28 @@ pub(super) fn resolve<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, 
         lua_settop(l, base + 1);
         src.top = base + 1;
         Ok(base + 1)
+    }
+}
+
+/// Whether the metatable of the table at `at`, if it has one, is that of option `array_metatable` or
+/// `map_metatable`, or of message tables.
+///
+/// # Safety
+/// A table at `at`, an absolute index; the table of pins, four free slots. May raise.
+pub(super) unsafe fn is_ours(l: *mut lua_State, at: c_int, pins: Pins) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if lua_getmetatable(l, at) == 0 {
+            return true;
+        }
+        let meta = lua_gettop(l);
+        let mut ours = false;
+        for pin in [PIN_ARRAY, PIN_MAP] {
+            lua_rawgeti(l, pins.table, pin);
+            ours |= lua_rawequal(l, -1, meta) != 0;
+        }
+        lua_settop(l, meta - 1);
+        ours || is_message_table(l, at)
     }
 }
 

@@ -8,15 +8,15 @@ use std::cell::Cell;
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_UNKNOWN};
+use super::keys::add_guessed;
 use super::map_form::{self, Form};
 use super::proxy;
 use super::rules::Rules;
-use super::shape::Shape;
 use super::show::{Shown, title};
 use super::walks::is_untouched;
-use crate::error::{EncodeError, Index, Trace, quoted};
+use crate::error::{EncodeError, Index, Trace};
 use crate::kernel::{Fields, Nested, Source};
-use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set, did_you_mean};
+use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, Pins, is_empty, pop, string_address, string_at, to_bytes, to_float, to_int, to_uint};
 
@@ -25,7 +25,7 @@ pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 /// Elements of a list that are fetched before the stack is cut back.
 const BATCH: u64 = 16;
 /// Slots for what one message needs besides its keys and values.
-const LEVEL: c_int = 24 + BATCH as c_int;
+pub(super) const LEVEL: c_int = 24 + BATCH as c_int;
 
 /// Reads values from the stack: those of a message from its table, or, if `FLAT`, from `base` on,
 /// where nested messages are bytes.
@@ -62,13 +62,13 @@ pub struct StackSource<'a, const FLAT: bool> {
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {
     /// Its table; unused in the flat form.
-    table: c_int,
+    pub(super) table: c_int,
     /// Where its first key is, less one.
-    begin: c_int,
+    pub(super) begin: c_int,
     /// Its last value.
-    top: c_int,
+    pub(super) top: c_int,
     /// `None` in the flat form.
-    bound: Option<&'a BoundMessage>,
+    pub(super) bound: Option<&'a BoundMessage>,
 }
 
 /// An open list or map.
@@ -99,7 +99,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
 
     /// Makes room for `n` values above the top.
     #[inline(always)]
-    fn reserve(&mut self, n: c_int) -> bool {
+    pub(super) fn reserve(&mut self, n: c_int) -> bool {
         // PUC Lua keeps room that a function asked for until it returns. LuaJIT may take it back
         // when it collects, but there every push grows the stack as needed (`incr_top` in its
         // lj_state.h).
@@ -170,96 +170,14 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
         proxy::resolve(self, at, list)
     }
 
-    /// The key on the stack at `key` that no address is known for: a long name, or a stray key.
-    #[cold]
-    #[inline(never)]
-    fn other_key<'m>(&self, key: c_int, m: &'m MessagePlan) -> Result<Option<&'m FieldPlan>> {
-        // SAFETY: the caller's key is on the stack.
-        let name = unsafe { string_at(self.l, key) };
-        let text = name.map(String::from_utf8_lossy);
-        if let Some(field) = text.as_deref().and_then(|t| m.by_name(t)) {
-            return Ok(Some(field));
+    /// Whether the argument of `f` is there, or if it is entered, one within. A oneof's ghosts have none.
+    fn any_argument(&self, f: &FieldPlan) -> bool {
+        if f.flags.has(Flags::ENTER) {
+            let within = |m: &MessagePlan| m.fields.iter().any(|f| self.any_argument(f));
+            return self.set.message(f.sub).is_some_and(within);
         }
-        if self.rules.ignore_keys {
-            return Ok(None);
-        }
-        let Some(name) = name else {
-            // SAFETY: as above.
-            let shown = unsafe { Shown::at(self.l, key) };
-            return Err(self.fail(format_args!("unknown field [{shown}]")));
-        };
-        let hint = text.map_or_else(String::new, |t| did_you_mean(&t, m.names.iter().map(|n| &**n)));
-        Err(self.fail(format_args!("unknown field {}{hint}", quoted(name))))
-    }
-
-    /// Notes all set fields of the table at `table`, which are too many to keep them on the stack.
-    #[cold]
-    #[inline(never)]
-    fn note_all(&mut self, table: c_int, bound: &BoundMessage, m: &MessagePlan, fields: &mut Fields) -> Result<()> {
-        *fields = Fields::new();
-        fields.all = true;
-        // SAFETY: `open` made room for the pair.
-        unsafe {
-            lua_settop(self.l, self.top);
-            lua_pushnil(self.l);
-            while lua_next(self.l, table) != 0 {
-                match bound.keys.find(string_address(self.l, -2)) {
-                    Some(BoundMessage::UNKNOWN) => fields.unknown = true,
-                    Some(i) => fields.seen |= m.fields.get(i as usize).map_or(0, |f| f.mask),
-                    None => {
-                        if let Some(f) = self.other_key(self.top + 1, m)? {
-                            fields.seen |= f.mask;
-                        }
-                    }
-                }
-                pop(self.l, 1);
-            }
-        }
-        Ok(())
-    }
-
-    /// Goes on with the table of `frame`, of which the first `n` keys are as guessed, and another
-    /// one and its value are on top.
-    #[cold]
-    #[inline(never)]
-    fn open_rest(&mut self, frame: Frame<'a>, n: usize, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
-        let l = self.l;
-        let Some(bound) = frame.bound else { return Ok(frame) };
-        add_guessed(bound, n, m, fields);
-        let mut anchored = true;
-        // SAFETY: `open` made room for all pairs.
-        unsafe {
-            loop {
-                let field = match bound.keys.find(string_address(l, -2)) {
-                    Some(BoundMessage::UNKNOWN) => {
-                        fields.unknown = true;
-                        None
-                    }
-                    Some(i) => m.fields.get(i as usize),
-                    None => {
-                        anchored = false;
-                        self.other_key(lua_gettop(l) - 1, m)?
-                    }
-                };
-                match field {
-                    None => pop(l, 1),
-                    Some(field) if fields.add(field) => lua_pushvalue(l, -2),
-                    Some(_) => {
-                        self.note_all(frame.table, bound, m, fields)?;
-                        return Ok(frame);
-                    }
-                }
-                if lua_next(l, frame.table) == 0 {
-                    break;
-                }
-            }
-            self.top = frame.begin + 2 * fields.len() as c_int;
-            if anchored && !fields.unknown && fields.len() <= Shape::MOST && bound.shape.miss() {
-                let key = |i: usize| string_address(l, frame.begin + 2 * i as c_int + 1);
-                bound.shape.learn((0..fields.len()).map(key), fields);
-            }
-        }
-        Ok(Frame { top: self.top, ..frame })
+        // SAFETY: the slots of a pattern are arguments.
+        !f.flags.has(Flags::GHOST) && unsafe { lua_type(self.l, self.base + c_int::from(f.slot)) } > LUA_TNIL
     }
 
     /// The arguments of the flat form: which of them are nil shows when they are looked at.
@@ -269,8 +187,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
         for f in &m.fields {
             repeated |= f.repeated();
             if f.flags.has(Flags::ONEOF) && !f.flags.has(Flags::GHOST) {
-                // SAFETY: the pattern's slots are arguments; ghosts have none.
-                let there = unsafe { lua_type(self.l, self.base + c_int::from(f.slot)) } > LUA_TNIL;
+                let there = self.any_argument(f);
                 fields.seen |= if there { f.mask } else { 0 };
             }
         }
@@ -341,13 +258,20 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
         unsafe {
             if FLAT {
                 let at = self.base + c_int::from(field.slot);
+                if field.flags.has(Flags::GHOST.with(Flags::ENTER)) {
+                    return (field.flags.has(Flags::ENTER) && self.any_argument(field)).then_some(at);
+                }
                 // Members of a oneof that have no bit are asked for here.
-                let absent = field.flags.has(Flags::GHOST)
-                    || field.mask == 0 && field.flags.has(Flags::ONEOF) && lua_type(self.l, at) <= LUA_TNIL;
+                let absent = field.mask == 0 && field.flags.has(Flags::ONEOF) && lua_type(self.l, at) <= LUA_TNIL;
                 return (!absent).then_some(at);
             }
             self.forget();
             let bound = frame.bound?;
+            if field.flags.has(Flags::EXTENSION) {
+                let there = self.push_extension(frame.table, bound, field);
+                self.top += c_int::from(there);
+                return there.then_some(self.top);
+            }
             lua_rawgeti(self.l, self.pins.table, bound.pin(field));
             lua_rawget(self.l, frame.table);
             if lua_type(self.l, -1) == LUA_TNIL {
@@ -447,7 +371,9 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     #[inline(always)]
     fn message(&mut self, at: c_int, field: &FieldPlan, m: &MessagePlan, singular: bool) -> Result<Nested<'_>> {
         if FLAT {
-            return self.flat_message(at).map(Nested::Raw);
+            // `fetch` gives entered messages if they are to be written.
+            let entered = field.flags.has(Flags::ENTER);
+            return if entered { Ok(Nested::Open) } else { self.flat_message(at).map(Nested::Raw) };
         }
         if !singular || field.flags.has(Flags::ONEOF) {
             return Ok(Nested::Open);
@@ -541,15 +467,6 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
                 Shown::Bool(key) => trace.step(name, Index::Key(&key)),
                 key => trace.step(name, Index::Key(&key)),
             }
-        }
-    }
-}
-
-/// Adds the first `n` guessed keys.
-fn add_guessed(bound: &BoundMessage, n: usize, m: &MessagePlan, fields: &mut Fields) {
-    for i in 0..n {
-        if let Some(field) = bound.keys.find(bound.shape.key(i)).and_then(|i| m.fields.get(i as usize)) {
-            fields.add(field);
         }
     }
 }

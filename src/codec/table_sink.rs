@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
-use super::defaults::{fill, push_decoded};
+use super::copied::fill;
+use super::defaults::push_decoded;
 use super::rules::{Defaults, Rules};
 use super::values::Values;
 use crate::kernel::{Sink, Value};
@@ -130,6 +131,7 @@ impl<'a> TableSink<'a> {
 impl<'a> Sink for TableSink<'a> {
     type Frame = Frame<'a>;
     const TABLES: bool = true;
+    const PATHS: bool = false;
 
     #[inline(always)]
     fn open(&mut self, m: &MessagePlan) -> Option<Frame<'a>> {
@@ -254,22 +256,23 @@ impl<'a> Sink for TableSink<'a> {
     #[inline(always)]
     fn element(&mut self, field: &FieldPlan, index: u64, value: Value) {
         self.push(field, value);
-        self.store_element(index);
+        self.store_element(field, index);
     }
 
     #[inline(always)]
-    fn element_bytes(&mut self, _: &FieldPlan, index: u64, bytes: &[u8]) {
+    fn element_bytes(&mut self, field: &FieldPlan, index: u64, bytes: &[u8]) {
         // SAFETY: `open` made room.
         unsafe { push_bytes(self.l, bytes) };
-        self.store_element(index);
+        self.store_element(field, index);
     }
 
     fn element_message(&mut self, _: &FieldPlan, _: u64, _: &[u8]) {}
 
     #[inline(always)]
-    fn store_element(&mut self, index: u64) {
+    fn store_element(&mut self, _: &FieldPlan, index: u64) -> usize {
         // SAFETY: list and element are on top.
         unsafe { lua_rawseti(self.l, -2, index as Slot) };
+        0
     }
 
     fn begin_map(&mut self, frame: Frame<'a>, field: &FieldPlan, n: usize, again: bool) {

@@ -4,10 +4,11 @@
 use std::ffi::c_int;
 
 use super::Bindings;
-use super::defaults::{FRESH_KEY, LEVEL, LIST, MAP, SHAPES_KEY, fill, push_decoded, push_shapes, shape_at};
+use super::copied::fill;
+use super::defaults::{FRESH_KEY, LEVEL, LIST, MAP, SHAPES_KEY, push_decoded, push_shapes, push_twin, shape_at};
 use super::rules::{Defaults, Rules};
 use super::worklist::Worklist;
-use crate::schema::{FieldPlan, MessagePlan, Op, Set};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::vm::api::*;
 use crate::vm::{Pins, is_empty, raw_get_str};
 
@@ -63,12 +64,24 @@ pub unsafe fn is_untouched(l: *mut lua_State, index: c_int) -> bool {
     }
 }
 
-/// Whether the field whose name is at `key` is really set in the table at `index`. May raise.
+/// Whether the field whose name is at `key` is really set in the table at `index`, be it under
+/// its other name. May raise.
 ///
 /// # Safety
 /// A table at `index`, a value at `key`, both absolute; [`LEVEL`] free slots.
 pub unsafe fn has(l: *mut lua_State, index: c_int, key: c_int) -> bool {
     // SAFETY: as the caller promises.
+    unsafe {
+        let top = lua_gettop(l);
+        let set = holds(l, index, key) || push_twin(l, index, key) && holds(l, index, top + 1);
+        lua_settop(l, top);
+        set
+    }
+}
+
+/// Whether what stands under `key` in the table at `index` is a set field. May raise.
+unsafe fn holds(l: *mut lua_State, index: c_int, key: c_int) -> bool {
+    // SAFETY: as the caller of `has` promises.
     unsafe {
         let top = lua_gettop(l);
         lua_pushvalue(l, key);
@@ -195,8 +208,13 @@ pub unsafe fn attach(l: *mut lua_State, pins: Pins, b: &Bindings, m: &MessagePla
                 lua_setmetatable(l, table);
             }
             lua_settop(l, table);
-            for (f, sub) in m.fields.iter().filter_map(|f| Some((f, message_within(&b.set, f)?))) {
-                lua_rawgeti(l, pins.table, bound.pin(f));
+            let fields = m.fields.iter().filter_map(|f| Some((f, message_within(&b.set, f)?)));
+            let names = fields.flat_map(|(f, sub)| {
+                let second = if f.flags.has(Flags::EXTENSION) { bound.second_pin(f) } else { None };
+                [Some(bound.pin(f)), second].into_iter().flatten().map(move |pin| (f, sub, pin))
+            });
+            for (f, sub, pin) in names {
+                lua_rawgeti(l, pins.table, pin);
                 lua_rawget(l, table);
                 // What is absent, or wrong, is for encode to tell.
                 if lua_type(l, value) == LUA_TTABLE {

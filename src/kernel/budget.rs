@@ -75,6 +75,15 @@ impl Budget {
         self.charge(TABLE.saturating_add(SLOT.saturating_mul(n as u64)))
     }
 
+    /// Takes `width` lists with `n` new elements each.
+    ///
+    /// # Errors
+    /// [`Kind::Memory`].
+    #[inline(always)]
+    pub fn lists(&mut self, width: usize, n: usize) -> Result<(), Kind> {
+        self.charge(TABLE.saturating_add(SLOT.saturating_mul(n as u64)).saturating_mul(width as u64))
+    }
+
     /// Takes an element whose list was charged without it.
     ///
     /// # Errors

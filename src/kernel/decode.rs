@@ -2,9 +2,10 @@
 
 use super::context::Context;
 use super::lists::{elements, packed};
+use super::message_sets::{ITEM, item};
 use super::missing;
 use super::read::{ToField, read};
-use super::sink::Sink;
+use super::sink::{Sink, opens};
 use crate::error::{DecodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, OneofPlan, Op};
 use crate::wire::{Reader, WireType, tag};
@@ -123,9 +124,9 @@ pub(super) struct Side<'a> {
 
 /// A place between two fields, and the fields seen so far.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    r: Reader<'a>,
-    seen: u64,
+pub(super) struct Place<'a> {
+    pub r: Reader<'a>,
+    pub seen: u64,
 }
 
 /// Decodes the fields of a message until its end, or until `end_tag` if it is a group.
@@ -174,6 +175,13 @@ pub(super) fn body<S: Sink>(
         let Some(f) = field else {
             if tag == end_tag {
                 break;
+            }
+            if tag == ITEM && m.message_set {
+                let before = seen;
+                let place = Place { r: start, seen };
+                Place { r, seen } = item(place, m, frame, merging, &mut side, sink, cx)?;
+                count = count.wrapping_add(u32::from(seen != before));
+                continue;
             }
             r = unknown(start, tag, frame, &mut side, sink, cx)?;
             continue;
@@ -274,13 +282,13 @@ pub(super) fn is_stray(mut r: Reader, f: &FieldPlan, cx: &Context) -> bool {
 
 /// Whether `f` has a value from before.
 #[inline(always)]
-fn is_set<S: Sink>(f: &FieldPlan, frame: S::Frame, seen: u64, merging: bool, sink: &mut S) -> bool {
+pub(super) fn is_set<S: Sink>(f: &FieldPlan, frame: S::Frame, seen: u64, merging: bool, sink: &mut S) -> bool {
     seen & f.mask != 0 || ((merging || f.mask == 0) && sink.has(frame, f))
 }
 
 /// A singular message, as events or as bytes. Answers whether it is complete.
 #[inline(always)]
-fn singular<S: Sink>(
+pub(super) fn singular<S: Sink>(
     r: &mut Reader,
     f: &FieldPlan,
     frame: S::Frame,
@@ -288,7 +296,7 @@ fn singular<S: Sink>(
     sink: &mut S,
     cx: &mut Context,
 ) -> Result<bool> {
-    if !S::TABLES {
+    if !opens::<S>(f) {
         let raw = message_bytes(r, f, cx)?;
         let built = sink.message(frame, f, raw, again);
         at(*r, cx.budget.string(built))?;

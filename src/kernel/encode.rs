@@ -2,6 +2,8 @@
 //! fields in the order of their numbers, written from the last to the first.
 
 use super::context::Context;
+use super::encode_map::map;
+use super::message_sets::{self, ITEM, Item};
 use super::source::{Fields, Nested, Result, Source};
 use crate::error::{DecodeError, EncodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
@@ -10,7 +12,7 @@ use crate::wire::{Failure, Reader, WireType, Writer, is_utf8, tag, zigzag32, zig
 impl Context<'_> {
     /// The error that `text` tells.
     #[cold]
-    fn fail(&self, text: std::fmt::Arguments) -> EncodeError {
+    pub(super) fn fail(&self, text: std::fmt::Arguments) -> EncodeError {
         self.trace.detail(text);
         EncodeError::Traced
     }
@@ -18,7 +20,7 @@ impl Context<'_> {
     /// Notes that `error` arose in `f` of `m`, if it is one.
     #[cold]
     #[inline(never)]
-    fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
+    pub(super) fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
         if error != EncodeError::Absent {
             self.trace.step(m.name_of(f), index);
         }
@@ -108,6 +110,7 @@ fn other<S: Source>(
         (Op::Message | Op::Group, true) => return messages(src, at, m, f, w, cx),
         (_, true) => return scalars(src, at, m, f, w, cx),
         (Op::Message | Op::Group, false) => match cx.set.message(f.sub) {
+            Some(plan) if m.message_set => message_sets::write(src, at, f, plan, w, cx),
             Some(plan) => message(src, at, f, plan, true, w, cx),
             None => Ok(()),
         },
@@ -153,7 +156,7 @@ const NAN64: u64 = 0x7ff8_0000_0000_0000;
 
 /// Writes the scalar at `at`, or nothing if it is zero and not `always` written; answers whether it did.
 #[inline(always)]
-fn payload<S: Source>(
+pub(super) fn payload<S: Source>(
     src: &mut S,
     at: S::At,
     f: &FieldPlan,
@@ -288,7 +291,7 @@ fn messages<S: Source>(
 
 /// A message or group, with its tag.
 #[inline(always)]
-fn message<S: Source>(
+pub(super) fn message<S: Source>(
     src: &mut S,
     at: S::At,
     f: &FieldPlan,
@@ -304,14 +307,7 @@ fn message<S: Source>(
         w.varint(u64::from(tag(f.number(), WireType::EndGroup)));
     }
     match nested {
-        Nested::Open => {
-            if cx.budget.enter().is_err() {
-                return Err(cx.fail(format_args!("{}", Kind::Depth)));
-            }
-            body(src, at, plan, w, cx)?;
-            cx.budget.leave();
-            room(w, cx)?;
-        }
+        Nested::Open => open(src, at, plan, w, cx)?,
         Nested::Raw(bytes) => w.bytes(bytes),
         Nested::Absent => return Ok(()),
     }
@@ -322,101 +318,21 @@ fn message<S: Source>(
     Ok(())
 }
 
-/// A map.
-#[inline(never)]
-fn map<S: Source>(
+/// The fields of a message within another.
+#[inline(always)]
+pub(super) fn open<S: Source>(
     src: &mut S,
     at: S::At,
-    m: &MessagePlan,
-    f: &FieldPlan,
+    plan: &MessagePlan,
     w: &mut Writer,
     cx: &mut Context,
 ) -> Result<()> {
-    let Some(entry) = cx.set.message(f.sub) else { return Ok(()) };
-    let [key, value] = &*entry.fields else { return Ok(()) };
-    let map = src.map(at, entry).map_err(|e| cx.around(m, f, Index::None, e))?;
-    loop {
-        let (k, v) = match src.next_entry(map) {
-            Ok(Some(entry)) => entry,
-            Ok(None) => return Ok(()),
-            Err(e) => return Err(cx.around(m, f, Index::None, e)),
-        };
-        let before = w.len();
-        if let Err(e) = map_value(src, v, entry, value, w, cx) {
-            match k {
-                Some(k) => src.within_entry(k, m.name_of(f), cx.trace),
-                None => cx.trace.step(m.name_of(f), Index::None),
-            }
-            return Err(e);
-        }
-        if let Err(e) = map_key(src, k, entry, key, w, cx) {
-            return Err(cx.around(m, f, Index::None, e));
-        }
-        w.varint(w.len().wrapping_sub(before) as u64);
-        w.varint(u64::from(f.tag));
+    if cx.budget.enter().is_err() {
+        return Err(cx.fail(format_args!("{}", Kind::Depth)));
     }
-}
-
-fn map_value<S: Source>(
-    src: &mut S,
-    at: Option<S::At>,
-    entry: &MessagePlan,
-    f: &FieldPlan,
-    w: &mut Writer,
-    cx: &mut Context,
-) -> Result<()> {
-    match (at, f.op) {
-        (Some(at), Op::Message) => {
-            let Some(plan) = cx.set.message(f.sub) else { return Ok(()) };
-            message(src, at, f, plan, false, w, cx)
-        }
-        (Some(at), _) => {
-            payload(src, at, f, true, w, cx)?;
-            w.varint(u64::from(f.tag));
-            Ok(())
-        }
-        (None, _) => {
-            absent(entry, f, w);
-            Ok(())
-        }
-    }
-}
-
-fn map_key<S: Source>(
-    src: &mut S,
-    at: Option<S::At>,
-    entry: &MessagePlan,
-    f: &FieldPlan,
-    w: &mut Writer,
-    cx: &Context,
-) -> Result<()> {
-    match at {
-        None => {
-            absent(entry, f, w);
-            return Ok(());
-        }
-        Some(at) if f.op == Op::String => {
-            let bytes = src.key_bytes(at, f)?;
-            if f.flags.has(cx.utf8) && !is_utf8(bytes) {
-                return Err(cx.fail(format_args!("key: {}", Kind::Utf8)));
-            }
-            w.delimited(bytes);
-        }
-        Some(at) => drop(payload(src, at, f, true, w, cx)?),
-    }
-    w.varint(u64::from(f.tag));
-    Ok(())
-}
-
-/// A key or value that the list form of a map left out: its zero, or an enum's first value.
-fn absent(entry: &MessagePlan, f: &FieldPlan, w: &mut Writer) {
-    match (f.op.wire_type(), entry.defaults.get(usize::from(f.index))) {
-        (WireType::Fixed32, _) => w.bytes(&[0; 4]),
-        (WireType::Fixed64, _) => w.bytes(&[0; 8]),
-        (_, Some(crate::schema::Default::Enum(n))) => w.varint(i64::from(*n) as u64),
-        _ => w.varint(0),
-    }
-    w.varint(u64::from(f.tag));
+    body(src, at, plan, w, cx)?;
+    cx.budget.leave();
+    room(w, cx)
 }
 
 /// Writes the unknown fields of a message: with `declared` those whose number the type has
@@ -447,7 +363,8 @@ fn unknown<S: Source>(
     .map_err(|_| EncodeError::Traced)
 }
 
-/// Calls `take` with each of the fields in `raw` whose number the type has, or has not.
+/// Calls `take` with each of the fields in `raw` whose number the type has, or has not. That of an
+/// item of a message set is its type id.
 fn each_unknown(
     raw: &[u8],
     m: &MessagePlan,
@@ -459,8 +376,15 @@ fn each_unknown(
     while !r.is_empty() {
         let start = r.rest();
         let tag = r.tag()?;
-        r.skip(tag, cx.budget.depth)?;
-        if m.by_number(tag >> 3).is_some() == declared {
+        let field = if tag == ITEM && m.message_set {
+            let mut item = Item::default();
+            item.read(&mut r, cx.budget.depth)?;
+            item.field(m)
+        } else {
+            r.skip(tag, cx.budget.depth)?;
+            m.by_number(tag >> 3)
+        };
+        if field.is_some() == declared {
             take(start.get(..start.len().wrapping_sub(r.rest().len())).unwrap_or_default());
         }
     }

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::decode::{Result, Side, at, check, contents, down, flush, is_stray, message_bytes, unknown};
 use super::map::entry;
 use super::read::{ToElement, read};
-use super::sink::Sink;
+use super::sink::{Sink, opens};
 use crate::error::{Index, Kind};
 use crate::schema::{FieldPlan, MessagePlan, Op};
 use crate::wire::{Reader, WireType, Writer};
@@ -66,7 +66,7 @@ pub(super) fn elements<'a, S: Sink>(
 ) -> Result<bool> {
     let n = if f.op.wire_type() == WireType::Len { r.count_run(tag) } else { 0 };
     let map = f.op == Op::Map;
-    at(*r, if map { cx.budget.map(n) } else { cx.budget.list(n) })?;
+    at(*r, if map { cx.budget.map(n) } else { cx.budget.lists(sink.width(f), n) })?;
     let mut i = if map {
         sink.begin_map(frame, f, n, again);
         u64::from(again)
@@ -140,7 +140,7 @@ fn open_list<S: Sink>(f: &FieldPlan, frame: S::Frame, n: usize, again: bool, sin
 /// A message as element `i` of a list.
 #[inline(always)]
 fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mut Context) -> Result<()> {
-    if !S::TABLES {
+    if !opens::<S>(f) {
         let raw = message_bytes(r, f, cx)?;
         at(*r, cx.budget.string(raw.len()))?;
         sink.element_message(f, i, raw);
@@ -153,8 +153,8 @@ fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mu
     let complete = contents(r, raw, plan, f, frame, false, sink, cx)?;
     cx.budget.leave();
     check(complete, &[raw.unwrap_or(start)], plan, cx)?;
-    sink.store_element(i);
-    Ok(())
+    let built = sink.store_element(f, i);
+    at(*r, cx.budget.charge(built as u64))
 }
 
 /// An element of a packed list that a closed enum lacks, as a field of its own.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::context::Context;
 use super::decode::{Result, is_stray, message_bytes};
 use super::map::{Key, each_part, find, key_at};
+use super::message_sets::{ITEM, Item};
 use crate::error::{DecodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
 use crate::wire::{Reader, WireType};
@@ -76,6 +77,16 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Context) 
         let tag = r.tag()?;
         if tag & 7 == WireType::EndGroup as u32 {
             break;
+        }
+        if tag == ITEM && m.message_set {
+            let mut item = Item::default();
+            item.read(&mut r, cx.budget.depth)?;
+            let met = item.field(m).and_then(|f| met.get_mut(usize::from(f.index)));
+            if let (Some(mut message), Some(met)) = (item.message, met) {
+                met.set = true;
+                met.parts.push(message.bytes()?);
+            }
+            continue;
         }
         let field = m.by_number(tag >> 3).filter(|f| f.tag == tag && !is_stray(r, f, cx));
         let Some(f) = field.filter(|f| !f.repeated() || f.op == Op::Map) else {

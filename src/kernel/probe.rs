@@ -12,6 +12,7 @@ pub struct NullSink;
 impl Sink for NullSink {
     type Frame = ();
     const TABLES: bool = true;
+    const PATHS: bool = false;
     fn open(&mut self, _: &MessagePlan) -> Option<()> {
         Some(())
     }
@@ -41,7 +42,9 @@ impl Sink for NullSink {
     fn element(&mut self, _: &FieldPlan, _: u64, _: Value) {}
     fn element_bytes(&mut self, _: &FieldPlan, _: u64, _: &[u8]) {}
     fn element_message(&mut self, _: &FieldPlan, _: u64, _: &[u8]) {}
-    fn store_element(&mut self, _: u64) {}
+    fn store_element(&mut self, _: &FieldPlan, _: u64) -> usize {
+        0
+    }
     fn begin_map(&mut self, (): (), _: &FieldPlan, _: usize, _: bool) {}
     fn end_map(&mut self, (): (), _: &FieldPlan, _: bool) {}
     fn map_key(&mut self, _: &FieldPlan, _: Value) {}
@@ -67,7 +70,8 @@ pub struct Events {
     inner: Vec<(u32, u16, u32)>,
 }
 
-/// Writes down every event. With `TABLES` false, messages within messages stay bytes.
+/// Writes down every event. With `TABLES` false, messages within messages stay bytes unless dotted
+/// names enter them.
 pub struct TraceSink<'a, const TABLES: bool = true>(pub &'a mut Events);
 
 impl<const TABLES: bool> TraceSink<'_, TABLES> {
@@ -100,6 +104,7 @@ fn shown(bytes: &[u8]) -> String {
 impl<const TABLES: bool> Sink for TraceSink<'_, TABLES> {
     type Frame = u32;
     const TABLES: bool = TABLES;
+    const PATHS: bool = !TABLES;
 
     fn open(&mut self, m: &MessagePlan) -> Option<u32> {
         self.0.opened = self.0.opened.wrapping_add(1);
@@ -175,8 +180,9 @@ impl<const TABLES: bool> Sink for TraceSink<'_, TABLES> {
     fn element_message(&mut self, _: &FieldPlan, index: u64, raw: &[u8]) {
         self.word(format_args!("{index}:<{}>", shown(raw)));
     }
-    fn store_element(&mut self, index: u64) {
+    fn store_element(&mut self, _: &FieldPlan, index: u64) -> usize {
         self.word(format_args!("@{index}"));
+        0
     }
     fn begin_map(&mut self, frame: u32, f: &FieldPlan, n: usize, again: bool) {
         self.mark(frame, f, 0);

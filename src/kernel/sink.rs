@@ -1,6 +1,6 @@
 //! What the decoder tells.
 
-use crate::schema::{FieldPlan, MessagePlan};
+use crate::schema::{FieldPlan, Flags, MessagePlan};
 
 /// A scalar that is no string.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,9 @@ pub trait Sink {
     /// Whether messages become tables of their own, in which messages are opened. If not, `close`
     /// is not called, and `message` and its like get the bytes of messages within.
     const TABLES: bool;
+    /// Whether messages of fields with [`Flags::ENTER`] are opened, even if others stay bytes. They
+    /// have no table, so `close` is not called.
+    const PATHS: bool;
 
     /// Opens a message. `None` if there is no room for another level.
     fn open(&mut self, m: &MessagePlan) -> Option<Self::Frame>;
@@ -58,6 +61,11 @@ pub trait Sink {
     /// Answers how many it has now.
     fn message(&mut self, frame: Self::Frame, field: &FieldPlan, raw: &[u8], again: bool) -> usize;
 
+    /// How many lists of the sink's one list of `field` fills.
+    #[inline(always)]
+    fn width(&self, _: &FieldPlan) -> usize {
+        1
+    }
     /// Opens a list that will get about `n` elements.
     fn begin_list(&mut self, frame: Self::Frame, field: &FieldPlan, n: usize);
     /// Opens a list again; returns how many elements it has.
@@ -70,8 +78,9 @@ pub trait Sink {
     fn element_bytes(&mut self, field: &FieldPlan, index: u64, bytes: &[u8]);
     /// A message's bytes as element `index`.
     fn element_message(&mut self, field: &FieldPlan, index: u64, raw: &[u8]);
-    /// The message that closed is element `index`.
-    fn store_element(&mut self, index: u64);
+    /// The message that closed is element `index`. Answers how many bytes of memory it took beyond
+    /// what its fields did.
+    fn store_element(&mut self, field: &FieldPlan, index: u64) -> usize;
 
     /// Opens a map that will get about `n` entries, again if `again`.
     fn begin_map(&mut self, frame: Self::Frame, field: &FieldPlan, n: usize, again: bool);
@@ -89,4 +98,10 @@ pub trait Sink {
     fn map_value_message(&mut self, field: &FieldPlan, raw: &[u8], again: bool) -> usize;
     /// The entry is complete.
     fn store_entry(&mut self);
+}
+
+/// Whether the messages of `f` are opened, rather than taken as bytes.
+#[inline(always)]
+pub(super) const fn opens<S: Sink>(f: &FieldPlan) -> bool {
+    S::TABLES || S::PATHS && f.flags.has(Flags::ENTER)
 }

@@ -73,6 +73,12 @@ impl Fields {
         true
     }
 
+    /// The positions in the plan of the fields that were added more than once.
+    pub fn twice(&self) -> impl Iterator<Item = usize> {
+        let pairs = self.order.iter().zip(self.order.iter().skip(1)).take(self.len.saturating_sub(1));
+        pairs.filter(|(a, b)| **a >> 5 == **b >> 5).map(|(a, _)| usize::from(*a >> 5))
+    }
+
     /// The `i`-th field in the plan's order: its position in the plan and its slot.
     #[inline(always)]
     pub(super) fn get(&self, i: usize) -> (usize, usize) {

@@ -4,9 +4,10 @@ use std::ffi::c_int;
 use std::fmt::Write;
 
 use super::{input_argument, no_pattern, no_type};
-use crate::codec::{FlatSink, TableSink};
+use crate::codec::{FlatSink, PathSink, TableSink};
 use crate::error::{DecodeError, Text};
 use crate::kernel::{self};
+use crate::schema::{Paths, Pattern};
 use crate::state::{Epoch, Instance, UPVALUE_PINS};
 use crate::vm::api::*;
 use crate::vm::{Pins, raise};
@@ -107,7 +108,10 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         let epoch = instance.epoch();
         let input = input_argument(l, top, "unpack");
         let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "unpack") };
-        let count = pattern.slots.len() as u16;
+        if let Some(paths) = &pattern.paths {
+            return unpack_paths(l, instance, pattern, paths, input, top.max(2) + 2);
+        }
+        let count = pattern.count;
         // A C function has 20 free slots; the owner and an open list or map need up to ten.
         if count > 8 && lua_checkstack(l, c_int::from(count) + 16) == 0 {
             raise(l, &Text::of("stack overflow"));
@@ -125,5 +129,32 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
             sink.fill(count);
         }
         c_int::from(count)
+    }
+}
+
+/// `unpack` of a pattern with dotted names, whose values stand from `base` on.
+#[inline(never)]
+unsafe fn unpack_paths(
+    l: *mut lua_State,
+    instance: &Instance,
+    pattern: &Pattern,
+    paths: &Paths,
+    input: &[u8],
+    base: c_int,
+) -> c_int {
+    // SAFETY: as in `unpack`; the pattern's owner is just below `base`.
+    unsafe {
+        if lua_checkstack(l, PathSink::room(pattern, paths)) == 0 {
+            raise(l, &Text::of("stack overflow"));
+        }
+        let options = instance.options.get();
+        let mut sink = PathSink::new(l, UPVALUE_PINS, pattern, paths, options.rules, base);
+        let mut cx = options.context(&pattern.set, &instance.trace);
+        cx.required = false;
+        if let Err(error) = kernel::decode(input, &pattern.plan, &mut sink, &mut cx) {
+            raise(l, &told(instance, &pattern.plan.name, input, error));
+        }
+        sink.finish();
+        c_int::from(pattern.count)
     }
 }

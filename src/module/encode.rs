@@ -167,7 +167,10 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         let epoch = instance.epoch();
         let values = lua_gettop(l) - 1;
         let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "pack") };
-        let names = pattern.slots.len() as c_int;
+        if let Some(name) = pattern.paths.as_ref().and_then(|p| p.through_list.as_deref()) {
+            through_list(l, &pattern.plan.name, name);
+        }
+        let names = c_int::from(pattern.count);
         if values != names {
             fill_values(l, &pattern.plan.name, values, names);
         }
@@ -194,6 +197,13 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         instance.give_writer(writer);
         1
     }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn through_list(l: *mut lua_State, root: &str, name: &str) -> ! {
+    // SAFETY: no value with a destructor is in the frames below.
+    unsafe { raise(l, &Text::of(format_args!("{root}: {name} goes through a list, so it cannot be packed"))) }
 }
 
 /// Puts nil in the place of missing values, below the owner on top; too many are an error.

@@ -1,5 +1,7 @@
 //! Hints: the name that was probably meant.
 
+use super::plan::MessagePlan;
+
 /// A longer name is not compared: hints cost quadratic time.
 const LONGEST: usize = 64;
 /// More candidates than that are not looked at.
@@ -72,6 +74,18 @@ pub(super) fn quoted(name: &str) -> String {
 /// ` (did you mean "name"?)`, or nothing.
 pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(name, candidates).map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"))
+}
+
+/// The hint for `name`, which is no field of `m`. It may be an extension's without its scope, and
+/// brackets are no part of a name.
+pub fn field_hint(m: &MessagePlan, name: &str) -> String {
+    let bare = name.strip_prefix('[').map_or(name, |n| n.strip_suffix(']').unwrap_or(n));
+    let names = || m.names.iter().map(|n| &**n);
+    let mut same = names().filter(|n| n.strip_suffix(bare).is_some_and(|scope| scope.ends_with('.')));
+    match (same.next(), same.next()) {
+        (Some(full), None) => format!(" (did you mean {full:?}?)"),
+        _ => did_you_mean(bare, names()),
+    }
 }
 
 #[cfg(test)]

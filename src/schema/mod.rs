@@ -21,6 +21,7 @@ mod hint;
 mod imports;
 mod input;
 mod link;
+mod paths;
 mod pattern;
 mod plan;
 mod registry;
@@ -35,8 +36,9 @@ pub(crate) mod tests;
 mod types;
 mod waiting;
 
-pub use hint::did_you_mean;
+pub use hint::{did_you_mean, field_hint};
 pub use input::io_error;
+pub use paths::{Entered, Leaf, Paths};
 pub use pattern::{Pattern, unknown_type};
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
 pub use registry::{Registry, Report};

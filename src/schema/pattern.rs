@@ -1,8 +1,10 @@
 //! Patterns: the fields of a type that a flat call names.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::hint::{did_you_mean, quoted};
+use super::paths::{Paths, Tree};
 use super::plan::{FieldPlan, Flags, MessagePlan};
 use super::set::Set;
 use super::types::Types;
@@ -11,14 +13,19 @@ use crate::error::SchemaError;
 /// A type and some of its fields, compiled.
 #[derive(Debug)]
 pub struct Pattern {
-    /// The set in which the fields' types are.
+    /// The set in which the fields' types are: where there are dotted names, one of its own.
     pub set: Arc<Set>,
     /// The named fields in number order, their `slot` being their place in the pattern.
     /// Nothing is required. Where a member of a oneof is named, the others are there too,
     /// as [`Flags::GHOST`].
     pub plan: MessagePlan,
-    /// The positions in `plan` of the named fields, in the order of the pattern.
+    /// The positions in `plan` of the named fields, in the order of the pattern. Dotted names
+    /// have none.
     pub slots: Box<[u16]>,
+    /// How many values the pattern stands for.
+    pub count: u16,
+    /// Where values go, if there are dotted names.
+    pub paths: Option<Box<Paths>>,
 }
 
 impl Pattern {
@@ -32,37 +39,31 @@ impl Pattern {
             return Err(SchemaError("the pattern is empty".into()));
         };
         let whole = types.find_message(name).ok_or_else(|| unknown_type(types, name))?;
-        let mut slots = vec![Slot::Unused; whole.fields.len()];
-        let mut count = 0u16;
+        let mut tree = Tree::new(&types.set, whole);
         for word in words {
-            let field = find(whole, word)?;
-            match slots.get_mut(usize::from(field.index)) {
-                Some(Slot::Value(_)) => {
-                    return Err(fail(whole, format_args!("field {word:?} is named twice")));
-                }
-                Some(slot) => *slot = Slot::Value(count),
-                None => {}
-            }
-            count = count.saturating_add(1);
+            tree.add(word)?;
         }
-        let plan = reduce(whole, slots);
-        let mut named: Vec<_> = plan.fields.iter().filter(|f| !f.flags.has(Flags::GHOST)).collect();
+        let count = tree.count;
+        let (plan, dotted) = tree.compile();
+        let mut named: Vec<_> = plan.fields.iter().filter(|f| f.slot != MessagePlan::NONE).collect();
         named.sort_by_key(|f| f.slot);
         let slots = named.iter().map(|f| f.index).collect();
-        Ok(Pattern { set: types.set.clone(), plan, slots })
+        Ok(match dotted {
+            None => Pattern { set: types.set.clone(), plan, slots, count, paths: None },
+            Some((set, paths)) => Pattern { set, plan, slots, count, paths: Some(paths) },
+        })
     }
 }
 
 /// What becomes of a field in a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Slot {
-    Unused,
+pub(super) enum Slot {
+    /// It is there for its oneof alone.
     Ghost,
+    /// It is a value of the pattern, at this position.
     Value(u16),
-}
-
-fn fail(whole: &MessagePlan, what: std::fmt::Arguments) -> SchemaError {
-    SchemaError(format!("{}: {what}", whole.name))
+    /// Fields of it are named; the position of its message among those.
+    Enter(usize),
 }
 
 /// The error of a name that is no message of `types`: why it cannot be used yet, or the name that was probably meant.
@@ -85,52 +86,44 @@ pub fn unknown_type(types: &Types, name: &str) -> SchemaError {
     SchemaError(format!("unknown type {}{hint}", quoted(name)))
 }
 
-fn find<'a>(whole: &'a MessagePlan, word: &str) -> Result<&'a FieldPlan, SchemaError> {
-    if let Some(field) = whole.by_name(word) {
-        return Ok(field);
-    }
-    let word_quoted = quoted(word);
-    if word.starts_with('[') {
-        return Err(fail(whole, format_args!("extensions in patterns are not supported yet: {word_quoted}")));
-    }
-    if word.contains('.') {
-        return Err(fail(whole, format_args!("dotted names are not supported yet: {word_quoted}")));
-    }
-    let hint = did_you_mean(word, whole.names.iter().map(|n| &**n));
-    Err(fail(whole, format_args!("unknown field {word_quoted}{hint}")))
-}
-
-/// The plan of those fields of `whole` that `slots` keeps.
-fn reduce(whole: &MessagePlan, mut slots: Vec<Slot>) -> MessagePlan {
+/// The plan of those fields of `whole` that `slots` keeps by their positions; `sub` tells where
+/// their types are.
+pub(super) fn reduce(
+    whole: &MessagePlan,
+    index: u32,
+    mut slots: BTreeMap<u16, Slot>,
+    mut sub: impl FnMut(&FieldPlan) -> u32,
+) -> MessagePlan {
     let mut oneofs = Vec::new();
     let mut positions = vec![MessagePlan::NONE; whole.oneofs.len()];
     for (oneof, position) in whole.oneofs.iter().zip(&mut positions) {
-        let slot = |slots: &[Slot], member: &u16| slots.get(usize::from(*member)).copied();
-        if !oneof.members.iter().any(|m| matches!(slot(&slots, m), Some(Slot::Value(_)))) {
+        if !oneof.members.iter().any(|m| slots.contains_key(m)) {
             continue;
         }
         for member in &oneof.members {
-            if let Some(slot @ Slot::Unused) = slots.get_mut(usize::from(*member)) {
-                *slot = Slot::Ghost;
-            }
+            slots.entry(*member).or_insert(Slot::Ghost);
         }
         *position = u16::try_from(oneofs.len()).unwrap_or(MessagePlan::NONE);
         oneofs.push((oneof.name.clone(), Vec::new()));
     }
 
     let (mut fields, mut names, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
-    let parts = whole.fields.iter().zip(&whole.names).zip(&whole.defaults).zip(slots);
-    for (((field, name), default), slot) in parts.filter(|(_, slot)| *slot != Slot::Unused) {
+    let parts = whole.fields.iter().zip(&whole.names).zip(&whole.defaults);
+    for ((field, name), default) in parts {
+        let Some(slot) = slots.get(&field.index) else { continue };
         let mut field = *field;
         field.index = u16::try_from(fields.len()).unwrap_or(MessagePlan::NONE);
+        field.slot = MessagePlan::NONE;
         field.flags = Flags(field.flags.0 & !Flags::REQUIRED.0);
         match slot {
-            Slot::Value(slot) => field.slot = slot,
-            _ => {
-                field.slot = MessagePlan::NONE;
-                field.flags = field.flags.with(Flags::GHOST);
-            }
+            Slot::Value(slot) => field.slot = *slot,
+            Slot::Ghost => field.flags = field.flags.with(Flags::GHOST),
+            Slot::Enter(_) => field.flags = field.flags.with(Flags::ENTER),
         }
+        field.sub = match slot {
+            Slot::Enter(position) => u32::try_from(*position).unwrap_or(u32::MAX),
+            _ => sub(&field),
+        };
         if field.flags.has(Flags::ONEOF) {
             field.oneof = positions.get(usize::from(field.oneof)).copied().unwrap_or(MessagePlan::NONE);
             if let Some((_, members)) = oneofs.get_mut(usize::from(field.oneof)) {
@@ -141,7 +134,9 @@ fn reduce(whole: &MessagePlan, mut slots: Vec<Slot>) -> MessagePlan {
         names.push(name.clone());
         defaults.push(default.clone());
     }
-    MessagePlan::assemble(whole.index, whole.name.clone(), fields, names, defaults, oneofs)
+    let mut plan = MessagePlan::assemble(index, whole.name.clone(), fields, names, defaults, oneofs);
+    plan.message_set = whole.message_set;
+    plan
 }
 
 #[cfg(test)]
@@ -241,8 +236,6 @@ mod tests {
         assert_eq!(error("p.M nmae"), "p.M: unknown field \"nmae\" (did you mean \"name\"?)");
         assert_eq!(error("p.M something"), "p.M: unknown field \"something\"");
         assert_eq!(error("p.M id name id"), "p.M: field \"id\" is named twice");
-        assert_eq!(error("p.M b.id"), "p.M: dotted names are not supported yet: \"b.id\"");
-        assert_eq!(error("p.M [p.ext]"), "p.M: extensions in patterns are not supported yet: \"[p.ext]\"");
         assert_eq!(error(&format!("p.M {}", "x".repeat(1000))), format!("p.M: unknown field {:?}...", "x".repeat(64)));
     }
 }

@@ -235,9 +235,21 @@ impl MessagePlan {
         self.fields.get(usize::from(*self.by_name.get(name)?))
     }
 
-    /// The name of `field`, which is one of this message's.
+    /// The name of `field`, which is one of this message's, as paths show it: extensions in brackets.
     pub fn name_of(&self, field: &FieldPlan) -> &str {
-        self.names.get(usize::from(field.index)).map_or("?", |n| n)
+        let name = self.names.get(usize::from(field.index)).map_or("?", |n| n);
+        self.second_name(field).unwrap_or(name)
+    }
+
+    /// The other name of `field`, which is one of this message's, if it is an extension: its name in
+    /// brackets. One whose own name stands in brackets has no other.
+    pub fn second_name(&self, field: &FieldPlan) -> Option<&str> {
+        if !field.flags.has(Flags::EXTENSION) {
+            return None;
+        }
+        let name = self.names.get(usize::from(field.index))?;
+        let (second, _) = self.by_name.get_key_value(&*format!("[{name}]"))?;
+        Some(second)
     }
 }
 

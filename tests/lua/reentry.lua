@@ -21,6 +21,8 @@ local function everything()
   h.eq(pb.extract(all), value)
   h.eq(pb.pack("every3.All s_int32 s_string", 7, "flat"), h.bytes "18 07 72 04 66 6c 61 74")
   h.eq({ pb.unpack("every3.All s_string s_int32 r_int32", bytes) }, { value.s_string, 5, { 1, 2, 3 } })
+  h.eq({ pb.unpack("every3.All s_inner.inner.b r_inner.a", bytes) }, { "x", { 1, 0 } })
+  h.eq(pb.pack("every3.All s_inner.b s_int32", "flat", 7), h.bytes "18 07 8a 01 06 12 04 66 6c 61 74")
   h.eq(pb.encode("every3.All", value, function(pointer, length)
     return pb.decode("every3.All", pointer, length).s_string
   end), value.s_string)
@@ -131,6 +133,18 @@ h.test("from finalizers while unpack makes strings", function()
     local text = ("text %d"):format(i):rep(20)
     local number, got, list = pb.unpack("every3.All s_int32 s_string r_string", "\24" .. h.varint(i) .. h.field(14, text) .. h.field(54, text))
     h.eq({ number, got, list }, { i, text, { text } })
+  end)
+end)
+
+h.test("from finalizers while unpack fills arrays", function()
+  local items, texts, lists = {}, {}, {}
+  for i = 1, 50 do
+    items[i] = { s_string = i % 3 > 0 and ("text %d"):format(i) or nil, selves = { { r_string = { "a" .. i, ("b"):rep(i) } }, {} } }
+    texts[i], lists[i] = items[i].s_string or "", { { "a" .. i, ("b"):rep(i) }, {} }
+  end
+  local wire = pb.encode("every3.All", { selves = items })
+  under_finalizers(300, function()
+    h.eq({ pb.unpack("every3.All selves.s_string selves.selves.r_string", wire) }, { texts, lists })
   end)
 end)
 

@@ -8,8 +8,8 @@ local protobuf = require "protobuf"
 local load = loadstring or load
 local has_integers = math.type ~= nil
 
-local pb = protobuf.new()
-for _, set in ipairs { "every2", "every3" } do
+local pb = protobuf.new { required = "ignore" }
+for _, set in ipairs { "every2", "every3", "bare" } do
   local file = assert(io.open("descriptors/" .. set .. ".pb", "rb"))
   pb.register(file:read "*a")
   file:close()

@@ -13,6 +13,9 @@ Where Python's protobuf, which is upb, differs from this library, the answers ar
   entry for unknown; here, as in C++ and Java, only that field is dropped.
 - zero: Python does not tell whether a zero of implicit presence was on the wire; a decoded table holds it.
 - unreadable: Python cannot show a key of a proto2 map that is not UTF-8.
+- set: in a message set, upb takes the last of several items of one type, and a plain field with the number of an
+  extension for unknown; here, as in C++, items merge and plain fields are read.
+- item: upb takes type id 0 in an item, and fields with number 0; here, as in C++, both are malformed.
 """
 
 import collections
@@ -23,7 +26,7 @@ import sys
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory, unknown_fields
 
-TYPES = ["every2.All", "every3.All"]
+TYPES = ["every2.All", "every3.All", "ext.Base", "ext.Holder"]
 COUNT = 600
 LIMIT = 1 << 53
 
@@ -31,7 +34,7 @@ LIMIT = 1 << 53
 def load_types():
     pool = descriptor_pool.DescriptorPool()
     done = set()
-    for name in ["every2", "every3"]:
+    for name in ["every2", "every3", "bare"]:
         files = descriptor_pb2.FileDescriptorSet()
         with open("descriptors/%s.pb" % name, "rb") as file:
             files.ParseFromString(file.read())
@@ -39,16 +42,32 @@ def load_types():
             if file.name in done:
                 continue
             done.add(file.name)
-            # Extensions are unknown fields to the decoder so far.
-            file.ClearField("extension")
-            for inner in file.message_type:
-                inner.ClearField("extension")
             pool.Add(file) if hasattr(pool, "Add") else pool.AddSerializedFile(file.SerializeToString())
     return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for name in TYPES}
 
 
 def is_map(field):
     return field.message_type is not None and field.message_type.GetOptions().map_entry
+
+
+def fields_of(descriptor):
+    return list(descriptor.fields) + list(descriptor.file.pool.FindAllExtensions(descriptor))
+
+
+def is_set(descriptor):
+    return descriptor is not None and descriptor.GetOptions().message_set_wire_format
+
+
+def key(field):
+    """Its key in tables."""
+    if not field.is_extension:
+        return field.name
+    name = field.full_name
+    return "[%s]" % name if name in field.containing_type.fields_by_name else name
+
+
+def get(target, field):
+    return target.Extensions[field] if field.is_extension else getattr(target, field.name)
 
 
 # Random messages ------------------------------------------------------------------------------------------------------
@@ -99,33 +118,36 @@ def scalar(rng, field):
 
 
 def fill(rng, target, levels):
-    fields = target.DESCRIPTOR.fields
+    fields = fields_of(target.DESCRIPTOR)
     if not fields:
         return
     for _ in range(rng.choice([1, 3, 3, 6, 6, 6, 50])):
         field = rng.choice(fields)
         if is_map(field):
-            key, value = field.message_type.fields
+            key_field, value = field.message_type.fields
             for _ in range(rng.randrange(4)):
-                entry = scalar(rng, key)
+                entry = scalar(rng, key_field)
                 if value.message_type is None:
-                    getattr(target, field.name)[entry] = scalar(rng, value)
+                    get(target, field)[entry] = scalar(rng, value)
                 elif levels > 0:
-                    fill(rng, getattr(target, field.name)[entry], levels - 1)
+                    fill(rng, get(target, field)[entry], levels - 1)
         elif field.message_type is not None:
             if levels == 0:
                 continue
             if field.is_repeated:
                 for _ in range(rng.randrange(4)):
-                    fill(rng, getattr(target, field.name).add(), levels - 1)
+                    fill(rng, get(target, field).add(), levels - 1)
             else:
-                inner = getattr(target, field.name)
+                inner = get(target, field)
                 inner.SetInParent()
                 fill(rng, inner, levels - 1)
         elif field.is_repeated:
-            getattr(target, field.name).extend(scalar(rng, field) for _ in range(rng.randrange(5)))
+            get(target, field).extend(scalar(rng, field) for _ in range(rng.randrange(5)))
         else:
-            setattr(target, field.name, scalar(rng, field))
+            if field.is_extension:
+                target.Extensions[field] = scalar(rng, field)
+            else:
+                setattr(target, field.name, scalar(rng, field))
 
 
 def mutate(rng, data):
@@ -209,13 +231,13 @@ def dump_message(value, jit, unknown=False):
     parts = []
     for field, inner in value.ListFields():
         if is_map(field):
-            key, element = field.message_type.fields
-            inner = braces("%s=%s" % (dump_key(key, k, jit), dump(element, inner[k], jit, unknown)) for k in inner)
+            key_field, element = field.message_type.fields
+            inner = braces("%s=%s" % (dump_key(key_field, k, jit), dump(element, inner[k], jit, unknown)) for k in inner)
         elif field.is_repeated:
             inner = braces("%d=%s" % (i, dump(field, v, jit, unknown)) for i, v in enumerate(inner, 1))
         else:
             inner = dump(field, inner, jit, unknown)
-        parts.append("%s=%s" % (quoted(field.name.encode()), inner))
+        parts.append("%s=%s" % (quoted(key(field).encode()), inner))
     if unknown:
         parts.append(dump_unknown(unknown_fields.UnknownFieldSet(value)))
     return braces(parts)
@@ -248,13 +270,16 @@ def construct(value):
     parts = []
     for field, inner in value.ListFields():
         if is_map(field):
-            key, element = field.message_type.fields
-            inner = "{%s}" % ",".join("[%s]=%s" % (literal(key, k), literal(element, inner[k])) for k in inner)
+            key_field, element = field.message_type.fields
+            inner = "{%s}" % ",".join("[%s]=%s" % (literal(key_field, k), literal(element, inner[k])) for k in inner)
         elif field.is_repeated:
             inner = "{%s}" % ",".join(literal(field, v) for v in inner)
         else:
             inner = literal(field, inner)
-        parts.append('["%s"]=%s' % (field.name, inner))
+        name = key(field)
+        if field.is_extension and field.number % 2 and not name.startswith("["):
+            name = "[%s]" % name
+        parts.append('["%s"]=%s' % (name, inner))
     return "{%s}" % ",".join(parts)
 
 
@@ -296,7 +321,8 @@ class Wire:
         return value, after
 
     def fields(self, descriptor, at, end, group):
-        known = descriptor.fields_by_number if descriptor else {}
+        known = {field.number: field for field in fields_of(descriptor)} if descriptor else {}
+        met = set()
         in_entry = descriptor is not None and descriptor.GetOptions().map_entry
         while at < end:
             tag, at = self.short(at, end, "tag")
@@ -305,7 +331,15 @@ class Wire:
                 if number != group:
                     raise Malformed
                 return at
+            if is_set(descriptor) and tag == 11:
+                type_id, at = self.item(known, at, end)
+                if type_id in met:
+                    self.notes.add("set")
+                met.add(type_id)
+                continue
             field = known.get(number)
+            if is_set(descriptor) and field is not None:
+                self.notes.add("set")
             fits = field is not None and wire in self.wires(field)
             if in_entry and not fits:
                 self.notes.add("entry")
@@ -342,6 +376,40 @@ class Wire:
             raise Malformed
         return at
 
+    def item(self, known, at, end):
+        """An item of a message set: its type id and where it ends."""
+        type_id, content = None, None
+        while at < end:
+            tag, at = self.short(at, end, "tag")
+            if tag == 12:
+                if content is not None and type_id in known:
+                    self.fields(known[type_id].message_type, *content, None)
+                return type_id, at
+            if tag >> 3 == 0:
+                self.notes.add("item")
+            if tag == 16:
+                value, at = self.varint(at, end)
+                value &= 0xFFFFFFFF
+                if value == 0:
+                    self.notes.add("item")
+                type_id = type_id or value
+            elif tag & 7 == 0:
+                _, at = self.varint(at, end)
+            elif tag & 7 in (1, 5):
+                at += 8 if tag & 7 == 1 else 4
+            elif tag & 7 == 2:
+                size, at = self.short(at, end, "length")
+                if tag == 26 and content is None:
+                    content = (at, at + size)
+                at += size
+            elif tag & 7 == 3:
+                at = self.fields(None, at, end, tag >> 3)
+            else:
+                raise Malformed
+            if at > end:
+                raise Malformed
+        raise Malformed
+
     def wires(self, field):
         if field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT):
             own = 5
@@ -367,14 +435,14 @@ def write(folder, seed=1, count=COUNT):
             for _ in range(int(count)):
                 value, other = cls(), cls()
                 fill(rng, value, 3)
-                data = value.SerializeToString(deterministic=True)
+                data = value.SerializePartialToString(deterministic=True)
                 # Unknown fields take no part in the constructor.
                 out.write("%s %s_ %s\n" % (name, data.hex(), construct(value)))
                 fill(rng, other, 1)
                 # Two messages in a row merge.
-                out.write("%s %s_\n" % (name, (data + other.SerializeToString(deterministic=True)).hex()))
+                out.write("%s %s_\n" % (name, (data + other.SerializePartialToString(deterministic=True)).hex()))
                 for _ in range(3):
-                    out.write("%s %s_\n" % (name, mutate(rng, other.SerializeToString(deterministic=True)).hex()))
+                    out.write("%s %s_\n" % (name, mutate(rng, other.SerializePartialToString(deterministic=True)).hex()))
 
 
 def parsed(cls, data):

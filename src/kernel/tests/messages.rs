@@ -1,6 +1,6 @@
 //! Messages and groups within messages: nested, in parts, malformed.
 
-use super::{Schema, check, proto2};
+use super::{Schema, check, proto2, proto3};
 
 fn schema() -> Schema {
     proto2(
@@ -103,5 +103,24 @@ fn lengths_that_go_too_far() {
             ("0a ffffffffffffffffff01", "M.sub: truncated, 18446744073709551615 bytes needed, 0 left, at byte 11"),
             ("0a 80808080808080808002", "M.sub: varint longer than 64 bits, at byte 1"),
         ],
+    );
+}
+
+#[test]
+fn dotted_names_enter_messages() {
+    let s = proto3(
+        "message M { M sub = 1; int32 x = 2; repeated M many = 3; oneof one { M b = 4; int32 c = 5; } }
+         message N { repeated M many = 1; M sub = 2; }",
+    );
+    // A part after the first merges into it. What is not named is skipped.
+    assert_eq!(s.pattern("M sub.x", "0a 04 1001 2805 10 05 0a 02 1002"), "1: M{ 2=Int(1) 1+M{ 2=Int(2)");
+    assert_eq!(s.pattern("M many.x", "1a 02 1001 1a 00 1a 02 1003"), "3[3 M{ 2=Int(1) @1 M{ @2 M{ 2=Int(3) @3 ]");
+    assert_eq!(s.pattern("M sub.sub many.x", "0a 02 0a00"), "1: M{ 1=<\"\">");
+    // Another member of the oneof takes the entered one away.
+    assert_eq!(s.pattern("M b.x", "22 02 1001 28 05"), "4: M{ 2=Int(1) -4");
+    assert_eq!(s.pattern("M b.x c", "28 05 22 02 1001"), "5=Int(5) 4: M{ 2=Int(1) -5");
+    assert_eq!(
+        s.pattern("N many.sub.x sub.x", "0a 03 0a0110"),
+        "N.many[1].sub.x: truncated, 1 byte needed, 0 left, at byte 5"
     );
 }

@@ -7,6 +7,7 @@ mod errors;
 mod limits;
 mod lists;
 mod maps;
+mod message_sets;
 mod messages;
 mod oneofs;
 mod required;
@@ -57,10 +58,10 @@ impl Schema {
         self.call("M").tables(&bytes(hex))
     }
 
-    /// The events of a pattern, in which messages stay bytes.
+    /// The events of a pattern, in which messages stay bytes that no dotted name enters.
     fn pattern(&self, text: &str, hex: &str) -> String {
         let pattern = Pattern::compile(&self.0, text).unwrap();
-        let call = Call { plan: &pattern.plan, ..self.call(&pattern.plan.name) };
+        let call = Call { plan: &pattern.plan, set: &pattern.set, ..self.call(&pattern.plan.name) };
         call.flat(&bytes(hex))
     }
 }

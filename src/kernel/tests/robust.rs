@@ -26,6 +26,7 @@ fn every() -> Registry {
     let mut registry = Registry::new();
     registry.register(include_bytes!("../../../descriptors/every2.pb")).unwrap();
     registry.register(include_bytes!("../../../descriptors/every3.pb")).unwrap();
+    registry.register(include_bytes!("../../../descriptors/bare.pb")).unwrap();
     registry
 }
 
@@ -41,7 +42,7 @@ fn decodes<S: Sink>(input: &[u8], plan: &MessagePlan, set: &Set, sink: &mut S) -
     }
 }
 
-/// A value of each field of `plan`, two of lists, nested `levels` deep.
+/// A value of each field of `plan`, two of lists, nested `levels` deep; message sets as items.
 fn rich(plan: &MessagePlan, set: &Set, levels: u32, out: &mut Vec<u8>) {
     fn varint(mut v: u64, out: &mut Vec<u8>) {
         while v >= 128 {
@@ -62,6 +63,15 @@ fn rich(plan: &MessagePlan, set: &Set, levels: u32, out: &mut Vec<u8>) {
                 rich(plan, set, levels - 1, &mut inner);
             }
             let tag = if round == 1 && f.alt != 0 { f.alt } else { f.tag };
+            if plan.message_set {
+                out.extend([0x0b, 0x10]);
+                varint(u64::from(f.number()), out);
+                out.push(0x1a);
+                varint(inner.len() as u64, out);
+                out.extend(inner);
+                out.push(0x0c);
+                continue;
+            }
             varint(u64::from(tag), out);
             match tag & 7 {
                 0 => varint(round, out),
@@ -94,7 +104,7 @@ fn every_prefix_of_a_rich_message() {
     let registry = every();
     let types = registry.types();
     let set = &types.set;
-    for name in ["every2.All", "every3.All", "every2.Holder"] {
+    for name in ["every2.All", "every3.All", "every2.Holder", "ext.Base", "ext.Set"] {
         let plan = types.find_message(name).unwrap();
         let mut input = Vec::new();
         rich(plan, set, 2, &mut input);
@@ -126,13 +136,13 @@ fn mutations_do_not_panic() {
     let mut random = Xorshift(0x2545_f491_4f6c_dd1d);
     let mut accepted = 0;
     let cases = 200_000;
-    for name in ["every2.All", "every3.All", "every2.Holder", "every2.Inner"] {
+    for name in ["every2.All", "every3.All", "every2.Holder", "every2.Inner", "ext.Set"] {
         let plan = types.find_message(name).unwrap();
-        let names = plan.names.iter().step_by(3).map(|n| format!(" {n}")).collect::<String>();
+        let names = plan.fields.iter().step_by(3).map(|f| format!(" {}", plan.name_of(f))).collect::<String>();
         let pattern = Pattern::compile(types, &format!("{name}{names}")).unwrap();
         let mut whole = Vec::new();
         rich(plan, set, 1, &mut whole);
-        for case in 0..cases / 4 {
+        for case in 0..cases / 5 {
             let from = random.below(whole.len());
             let mut input = whole[from..whole.len().min(from + 1 + random.below(200))].to_vec();
             for _ in 0..random.below(6) {
@@ -155,7 +165,7 @@ fn mutations_do_not_panic() {
                 let traced = decodes(&input, plan, set, &mut TraceSink::<true>(&mut events));
                 assert_eq!(traced, answer, "{name}: {}", input.escape_ascii());
                 let mut events = Events::default();
-                decodes(&input, &pattern.plan, set, &mut TraceSink::<false>(&mut events));
+                decodes(&input, &pattern.plan, &pattern.set, &mut TraceSink::<false>(&mut events));
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What the benchmarks share: cases that criterion measures one by one, and that are then
 //! measured once more in turns, so that their ratios do not suffer from a machine that drifts.
 
+#![allow(dead_code, reason = "no benchmark uses all of it")]
+
 use std::env;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -39,6 +41,19 @@ impl<'a> Case<'a> {
         Self { name, run: Box::new(run) }
     }
 
+    /// A task that measures itself, with what each measurement prepares for it.
+    pub fn timed<P>(
+        name: &'static str,
+        mut prepare: impl FnMut() -> P + 'a,
+        mut task: impl FnMut(&mut P) -> Duration + 'a,
+    ) -> Self {
+        let run = move |iterations| {
+            let mut prepared = prepare();
+            (0..iterations).map(|_| task(&mut prepared)).sum()
+        };
+        Self { name, run: Box::new(run) }
+    }
+
     /// How many iterations fill the time of one measurement.
     fn calibrate(&mut self, duration: Duration) -> u64 {
         let mut iterations = 1;
@@ -62,13 +77,21 @@ pub fn measure(criterion: &mut Criterion, group: &str, cases: &mut [Case]) {
     group.finish();
 }
 
+fn given(option: &str) -> bool {
+    env::args().any(|argument| argument == option)
+}
+
+/// Whether criterion only tests that the cases run.
+pub fn brief() -> bool {
+    given("--test")
+}
+
 /// How long and how often the cases are measured in turns: briefly when criterion only tests
 /// that they run, not at all when it lists them.
 pub fn rounds() -> Option<(usize, Duration)> {
-    let given = |option| env::args().any(|argument| argument == option);
     if given("--list") {
         None
-    } else if given("--test") {
+    } else if brief() {
         Some((3, Duration::from_millis(10)))
     } else {
         Some((11, Duration::from_millis(100)))

@@ -1,0 +1,46 @@
+//! What tests share.
+
+#![allow(dead_code, reason = "no test uses all of it")]
+
+pub mod counting;
+pub mod scale;
+
+use mlua::{Lua, LuaString, ObjectLike, Table};
+
+use scale::{File, Sample};
+
+/// A Lua state as a host has it, and what `require "protobuf"` gives.
+pub fn lua() -> (Lua, Table) {
+    // SAFETY: the tests' own scripts do nothing unsafe; LuaJIT's numbers of 64 bits need its `ffi` library, which a safe
+    // state does not load.
+    let lua = unsafe { Lua::unsafe_new() };
+    protobuf_lua::preload(&lua).expect("protobuf is preloaded");
+    let protobuf = lua.load("return require 'protobuf'").eval().expect("the module");
+    (lua, protobuf)
+}
+
+/// What `register` returns; an empty list where it gives none.
+pub fn register(lua: &Lua, protobuf: &Table, bytes: &[u8]) -> mlua::Result<(bool, Vec<String>, Vec<String>)> {
+    let bytes = lua.create_string(bytes)?;
+    let (done, missing, replaced): (bool, Option<Vec<String>>, Option<Vec<String>>) =
+        protobuf.call_function("register", bytes)?;
+    Ok((done, missing.unwrap_or_default(), replaced.unwrap_or_default()))
+}
+
+pub fn samples(files: &[File]) -> impl Iterator<Item = &Sample> {
+    files.iter().flat_map(|file| &file.samples)
+}
+
+/// The bytes of a sample. Decoding and encoding them again must give the same.
+pub fn encode(lua: &Lua, sample: &Sample) -> Vec<u8> {
+    let Sample { name, table } = sample;
+    let code = format!(
+        "local protobuf = require 'protobuf'
+         local bytes = protobuf.encode('{name}', {table})
+         local again = protobuf.encode('{name}', assert(protobuf.decode('{name}', bytes)))
+         assert(again == bytes, 'it differs when it was decoded and encoded again')
+         return bytes"
+    );
+    let bytes: LuaString = lua.load(code).eval().unwrap_or_else(|e| panic!("{name}: {e}\n{table}"));
+    bytes.as_bytes().to_vec()
+}

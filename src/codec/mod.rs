@@ -31,6 +31,6 @@ pub use flat_sink::FlatSink;
 pub use path_sink::PathSink;
 pub use rules::{Defaults, Rules};
 pub use show::Shown;
-pub use source::StackSource;
+pub use source::{DOTTED, FLAT, StackSource, TABLES};
 pub use table_sink::TableSink;
 pub use walks::{attach, extract, has};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::content::Content;
 use super::imports::FileId;
 use super::plan::{EnumPlan, MessagePlan};
 use super::set::{File, Set, Symbol, TypeRef};
@@ -35,7 +36,7 @@ impl Types {
     }
 
     /// The registered file with that content.
-    pub(super) fn id_of_content(&self, content: &[u8]) -> Option<FileId> {
+    pub(super) fn id_of_content(&self, content: &Content) -> Option<FileId> {
         self.set.by_content.get(content).copied().filter(|id| self.has(*id))
     }
 
@@ -46,7 +47,7 @@ impl Types {
 
     /// What the name stands for, with or without leading dot, and in which file.
     pub(super) fn symbol(&self, name: &str) -> Option<(Symbol, FileId)> {
-        let found = self.set.names.get(name.strip_prefix('.').unwrap_or(name)).copied();
+        let found = self.set.names.get(name.strip_prefix('.').unwrap_or(name)).map(|(_, meaning)| meaning);
         found.filter(|(_, file)| self.has(*file))
     }
 

@@ -1,4 +1,4 @@
-//! Two fields of a large message: a message of 40 fields and 10 KB, decoded whole, and with `unpack`
+//! Two fields of a large message: a message of 40 fields and some 10 KB, decoded whole, and with `unpack`
 //! two of its fields, two fields inside others, and two fields of each item of a list.
 //!
 //! Ends with the shares of decoding.
@@ -60,8 +60,8 @@ const LOOPS: &str = r#"
     end
     local bytes = protobuf.encode("player.Player", {
       id = 123456789, name = "Alice", title = "Explorer", level = 61, experience = 998877, health = 97.5, mana = 12.25,
-      online = true, home = place(1), position = place(2), spawn = place(3), bag = list(60, item), bank = list(30, item),
-      worn = list(10, item), friends = list(40, friend), blocked = list(5, friend),
+      online = true, home = place(1), position = place(2), spawn = place(3), bag = list(80, item), bank = list(50, item),
+      worn = list(10, item), friends = list(60, friend), blocked = list(5, friend),
       guild = { id = 5, name = "Cartographers", members = list(20, function(i) return "Member " .. i end), hall = place(4) },
       skills = skills, notes = notes, quests = list(50, function(i) return i * 30 end),
       scores = list(50, function(i) return i - 25 end), titles = list(10, function(i) return "Title " .. i end),
@@ -110,7 +110,7 @@ fn main() {
         case("decode", "decode"),
         case("two fields", "flat"),
         case("two fields inside others", "dotted"),
-        case("two fields of 60 items", "lists"),
+        case("two fields of 80 items", "lists"),
     ];
 
     let mut criterion = Criterion::default().configure_from_args();

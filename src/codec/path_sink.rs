@@ -181,7 +181,6 @@ impl<'a> PathSink<'a> {
     }
 
     /// Pushes what `leaf` has at `level` where it has nothing; answers how much memory that takes.
-    #[cold]
     #[inline(never)]
     fn push_absent(&self, leaf: &Leaf, level: usize) -> usize {
         let f = &leaf.field;

@@ -266,6 +266,15 @@ h.test("the flat form", function()
   raises('unknown field "[ext.numer]" (did you mean "[ext.number]"?)', pb.unpack, "ext.Base [ext.numer]", "")
 end)
 
+h.test("dotted names go through them", function()
+  h.eq({ pb.unpack("ext.Base [ext.inner].b [ext.inners].a [ext.inner].a", h.bytes "b2 06 05 08 05 12 01 78 d2 06 02 08 07") }, { "x", { 7 }, 5 })
+  h.eq({ pb.unpack("ext.Holder set.[ext.First.first].x sets.[ext.First.first].x", h.bytes "0a 08 0b 10 04 1a 02 08 05 0c 12 08 0b 10 04 1a 02 08 06 0c") },
+    { 5, { 6 } })
+  h.eq(h.hex(pb.pack("ext.Base [ext.inner].a id", 5, 1)), "0801b206020805")
+  h.eq(h.hex(pb.pack("ext.Holder set.[ext.First.first].x number", 5, 1)), "0a080b10041a0208050c2801")
+  raises("ext.Set.[ext.First.first].x: truncated", pb.unpack, "ext.Set [ext.First.first].x", h.bytes "0b 10 04 1a 01 08 0c")
+end)
+
 h.test("more of them than fit on the stack, or have a bit", function()
   local many = instance()
   local numbers, names = {}, {}

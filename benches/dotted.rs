@@ -8,7 +8,6 @@ use mlua::{Function, Lua, Table};
 
 use support::Case;
 
-#[allow(dead_code)]
 mod support;
 
 /// Gives the loops, and how long the message is; `kept` keeps LuaJIT from removing values that nobody reads.

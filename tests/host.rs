@@ -40,6 +40,16 @@ fn quickstart_runs_from_any_folder() {
 }
 
 #[test]
+fn messages_and_calls_are_dispatched() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/lua/examples/dispatch.lua");
+    let output = command(&[example]).current_dir(env!("CARGO_TARGET_TMPDIR")).output().expect("it starts");
+    assert_eq!(stderr(&output), "");
+    for line in ["1001 is game.Login", "move to 3, -4", "game.World/Walk is for players", "walked to x = 1"] {
+        assert!(stdout(&output).lines().any(|told| told == line), "{}", stdout(&output));
+    }
+}
+
+#[test]
 fn every_script_of_the_tree_loads() {
     for folder in ["lua/examples", "lua/bench"] {
         for entry in fs::read_dir(format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"))).expect(folder) {

@@ -14,7 +14,7 @@ use crate::schema::{FieldPlan, MessagePlan, field_hint};
 use crate::vm::api::*;
 use crate::vm::{is_empty, pop, string_address, string_at};
 
-impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
+impl<'a, const FORM: u8> StackSource<'a, FORM> {
     /// The key on the stack at `key` that no address is known for: a long name, or a stray key.
     #[cold]
     #[inline(never)]

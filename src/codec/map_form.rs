@@ -23,7 +23,7 @@ pub enum Form {
 }
 
 /// Opens the plain table at `at`, a map with entries of type `entry`.
-pub(super) fn open<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, entry: &MessagePlan) -> Result<List> {
+pub(super) fn open<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, entry: &MessagePlan) -> Result<List> {
     let l = src.l;
     let begin = src.top;
     // SAFETY: the source made room for ten values and more.
@@ -46,8 +46,8 @@ pub(super) fn open<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, ent
 
 /// The next entry of `map`.
 #[allow(clippy::type_complexity)]
-pub(super) fn next<const FLAT: bool>(
-    src: &mut StackSource<FLAT>,
+pub(super) fn next<const FORM: u8>(
+    src: &mut StackSource<FORM>,
     map: List,
 ) -> Result<Option<(Option<c_int>, Option<c_int>)>> {
     let l = src.l;
@@ -94,7 +94,7 @@ pub(super) fn next<const FLAT: bool>(
 
 /// `lua_next`: replaces the key on top by the next one and its value. A function of the program
 /// may have taken that key out of the table meanwhile, which must not raise here.
-unsafe fn next_key<const FLAT: bool>(src: &StackSource<FLAT>, table: c_int) -> Result<bool> {
+unsafe fn next_key<const FORM: u8>(src: &StackSource<FORM>, table: c_int) -> Result<bool> {
     let l = src.l;
     // SAFETY: the source made room.
     unsafe {
@@ -140,8 +140,8 @@ unsafe fn step(l: *mut lua_State, at: c_int) -> Option<Slot> {
 
 /// Whether the table at `at` is pbc's list form: every element has only the keys `key` and
 /// `value`, and it cannot be meant as a map from numbers.
-unsafe fn is_list_of_entries<const FLAT: bool>(
-    src: &StackSource<FLAT>,
+unsafe fn is_list_of_entries<const FORM: u8>(
+    src: &StackSource<FORM>,
     at: c_int,
     n: usize,
     entry: &MessagePlan,

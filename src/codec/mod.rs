@@ -26,10 +26,11 @@ mod worklist;
 pub use bindings::{
     Bindings, FIRST_FREE_PIN, PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY,
 };
+pub use defaults::push_default;
 pub use flat_sink::FlatSink;
 pub use path_sink::PathSink;
 pub use rules::{Defaults, Rules};
 pub use show::Shown;
-pub use source::StackSource;
+pub use source::{DOTTED, FLAT, StackSource, TABLES};
 pub use table_sink::TableSink;
 pub use walks::{attach, extract, has};

@@ -10,7 +10,7 @@ use crate::schema::{EnumPlan, FieldPlan, did_you_mean};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, pop, string_at, to_int};
 
-impl<const FLAT: bool> StackSource<'_, FLAT> {
+impl<const FORM: u8> StackSource<'_, FORM> {
     /// An enum by number, by a long name, or wrong.
     #[cold]
     #[inline(never)]

@@ -19,7 +19,7 @@ const LONGEST: i64 = 1 << 26;
 /// The index of a plain table with what the table at `at` shows: itself, or a copy at the new top.
 #[cold]
 #[inline(never)]
-pub(super) fn resolve<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, list: bool) -> Result<c_int> {
+pub(super) fn resolve<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, list: bool) -> Result<c_int> {
     let l = src.l;
     // SAFETY: the source made room; `at` is a table with a metatable.
     unsafe {
@@ -66,7 +66,7 @@ pub(super) unsafe fn is_ours(l: *mut lua_State, at: c_int, pins: Pins) -> bool {
     }
 }
 
-impl<const FLAT: bool> StackSource<'_, FLAT> {
+impl<const FORM: u8> StackSource<'_, FORM> {
     /// Calls a function of the program, which may encode in turn, in protected mode.
     ///
     /// # Safety
@@ -86,7 +86,7 @@ fn raised<T>(status: c_int) -> Option<Result<T>> {
 }
 
 /// Leaves the copy on top. The metatable is at `base + 1`.
-unsafe fn copy_pairs<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, base: c_int) -> Result<bool> {
+unsafe fn copy_pairs<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, base: c_int) -> Result<bool> {
     let l = src.l;
     // SAFETY: `resolve` made room; the stack above `base + 1`: copy, next, state, control, then a call.
     unsafe {
@@ -145,7 +145,7 @@ unsafe extern "C-unwind" fn index_of(l: *mut lua_State) -> c_int {
 
 /// Leaves the copy on top. The metatable is at `base + 1`. A list without `__len` ends before its
 /// first nil. Keys that stand in the table itself must be among its indexes.
-unsafe fn copy_list<const FLAT: bool>(src: &mut StackSource<FLAT>, at: c_int, base: c_int) -> Result<bool> {
+unsafe fn copy_list<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, base: c_int) -> Result<bool> {
     let l = src.l;
     // SAFETY: `resolve` made room.
     unsafe {

@@ -27,9 +27,16 @@ const BATCH: u64 = 16;
 /// Slots for what one message needs besides its keys and values.
 pub(super) const LEVEL: c_int = 24 + BATCH as c_int;
 
-/// Reads values from the stack: those of a message from its table, or, if `FLAT`, from `base` on,
-/// where nested messages are bytes.
-pub struct StackSource<'a, const FLAT: bool> {
+/// The form of messages that are tables.
+pub const TABLES: u8 = 0;
+/// The flat form.
+pub const FLAT: u8 = 1;
+/// The flat form with dotted names. A form of its own, since the encoder recurses in it.
+pub const DOTTED: u8 = 2;
+
+/// Reads values from the stack, in one of the forms above: those of a message from its table, or
+/// from `base` on, where nested messages are bytes unless dotted names enter them.
+pub struct StackSource<'a, const FORM: u8> {
     /// The state.
     pub l: *mut lua_State,
     /// The table of pins.
@@ -80,7 +87,9 @@ pub struct List {
     pub(super) form: Form,
 }
 
-impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
+impl<'a, const FORM: u8> StackSource<'a, FORM> {
+    const IS_FLAT: bool = FORM != TABLES;
+
     /// The type of the value at `at`.
     #[inline(always)]
     fn type_at(&self, at: c_int) -> c_int {
@@ -121,7 +130,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
     #[cold]
     #[inline(never)]
     pub(super) fn wrong(&self, at: c_int, what: &str) -> EncodeError {
-        if FLAT
+        if Self::IS_FLAT
             && (self.base..self.base + self.values).contains(&at)
             // SAFETY: every `at` that the kernel hands back is on the stack.
             && unsafe { lua_type(self.l, at) } <= LUA_TNIL
@@ -171,13 +180,19 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
     }
 
     /// Whether the argument of `f` is there, or if it is entered, one within. A oneof's ghosts have none.
+    #[inline(always)]
     fn any_argument(&self, f: &FieldPlan) -> bool {
-        if f.flags.has(Flags::ENTER) {
-            let within = |m: &MessagePlan| m.fields.iter().any(|f| self.any_argument(f));
-            return self.set.message(f.sub).is_some_and(within);
+        if FORM == DOTTED && f.flags.has(Flags::ENTER) {
+            return self.any_within(f);
         }
         // SAFETY: the slots of a pattern are arguments.
         !f.flags.has(Flags::GHOST) && unsafe { lua_type(self.l, self.base + c_int::from(f.slot)) } > LUA_TNIL
+    }
+
+    #[inline(never)]
+    fn any_within(&self, f: &FieldPlan) -> bool {
+        let within = |m: &MessagePlan| m.fields.iter().any(|f| self.any_argument(f));
+        self.set.message(f.sub).is_some_and(within)
     }
 
     /// The arguments of the flat form: which of them are nil shows when they are looked at.
@@ -186,7 +201,7 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
         let mut repeated = false;
         for f in &m.fields {
             repeated |= f.repeated();
-            if f.flags.has(Flags::ONEOF) && !f.flags.has(Flags::GHOST) {
+            if f.flags.has(Flags::ONEOF) {
                 let there = self.any_argument(f);
                 fields.seen |= if there { f.mask } else { 0 };
             }
@@ -199,16 +214,16 @@ impl<'a, const FLAT: bool> StackSource<'a, FLAT> {
     }
 }
 
-impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
+impl<'a, const FORM: u8> Source for StackSource<'a, FORM> {
     type At = c_int;
     type Frame = Frame<'a>;
     type List = List;
-    const ALL: bool = FLAT;
+    const ALL: bool = Self::IS_FLAT;
 
     #[inline(always)]
     fn open(&mut self, at: c_int, m: &MessagePlan, fields: &mut Fields) -> Result<Frame<'a>> {
         let l = self.l;
-        if FLAT {
+        if Self::IS_FLAT {
             return self.open_flat(m, fields);
         }
         let pairs = m.fields.len().min(Fields::MOST) as c_int + 1;
@@ -256,13 +271,14 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
     fn fetch(&mut self, frame: Frame<'a>, field: &FieldPlan) -> Option<c_int> {
         // SAFETY: `open` made room; the key is replaced by the value.
         unsafe {
-            if FLAT {
+            if Self::IS_FLAT {
                 let at = self.base + c_int::from(field.slot);
-                if field.flags.has(Flags::GHOST.with(Flags::ENTER)) {
-                    return (field.flags.has(Flags::ENTER) && self.any_argument(field)).then_some(at);
+                if FORM == DOTTED && field.flags.has(Flags::ENTER) {
+                    return self.any_within(field).then_some(at);
                 }
                 // Members of a oneof that have no bit are asked for here.
-                let absent = field.mask == 0 && field.flags.has(Flags::ONEOF) && lua_type(self.l, at) <= LUA_TNIL;
+                let absent = field.flags.has(Flags::GHOST)
+                    || field.mask == 0 && field.flags.has(Flags::ONEOF) && lua_type(self.l, at) <= LUA_TNIL;
                 return (!absent).then_some(at);
             }
             self.forget();
@@ -370,10 +386,12 @@ impl<'a, const FLAT: bool> Source for StackSource<'a, FLAT> {
 
     #[inline(always)]
     fn message(&mut self, at: c_int, field: &FieldPlan, m: &MessagePlan, singular: bool) -> Result<Nested<'_>> {
-        if FLAT {
-            // `fetch` gives entered messages if they are to be written.
-            let entered = field.flags.has(Flags::ENTER);
-            return if entered { Ok(Nested::Open) } else { self.flat_message(at).map(Nested::Raw) };
+        if Self::IS_FLAT {
+            if FORM == DOTTED && field.flags.has(Flags::ENTER) {
+                // `fetch` found it to have something.
+                return Ok(Nested::Open);
+            }
+            return self.flat_message(at).map(Nested::Raw);
         }
         if !singular || field.flags.has(Flags::ONEOF) {
             return Ok(Nested::Open);

@@ -53,7 +53,7 @@ pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
 
 /// Cuts the scratch of unknown fields back, and gives the memory of huge ones back.
 #[cold]
-fn release_unknown(instance: &Instance, start: usize) {
+pub(super) fn release_unknown(instance: &Instance, start: usize) {
     const KEPT: usize = 1 << 20;
     let mut unknown = instance.unknown.borrow_mut();
     unknown.truncate(start);
@@ -62,7 +62,8 @@ fn release_unknown(instance: &Instance, start: usize) {
     }
 }
 
-fn told(instance: &Instance, root: &str, input: &[u8], error: DecodeError) -> Text {
+/// The text of `error`, which arose in `input`.
+pub(super) fn told(instance: &Instance, root: &str, input: &[u8], error: DecodeError) -> Text {
     let mut text = Text::new();
     instance.trace.tell(root, Some(error.kind), &mut text);
     let _ = write!(text, ", at byte {}", error.offset(input));

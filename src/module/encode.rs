@@ -3,10 +3,10 @@
 use std::ffi::c_int;
 
 use super::{no_pattern, no_type};
-use crate::codec::StackSource;
+use crate::codec::{DOTTED, FLAT, StackSource, TABLES};
 use crate::error::{EncodeError, Text};
 use crate::kernel::{self, Context};
-use crate::schema::{MessagePlan, Set};
+use crate::schema::{MessagePlan, Paths, Pattern, Set};
 use crate::state::{Instance, Options, UPVALUE_PINS};
 use crate::vm::api::*;
 use crate::vm::{Pins, raise};
@@ -28,7 +28,7 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
         lua_pushvalue(l, lua_upvalueindex(2));
         let pins = arguments + 1;
         let options = instance.options.get();
-        let mut source = StackSource::<false> {
+        let mut source = StackSource::<TABLES> {
             l,
             pins: Pins { table: pins },
             set: epoch.set(),
@@ -49,9 +49,9 @@ unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) 
 
 /// Encodes the message `m` of `source` into a writer of the instance. Raises if that fails.
 #[inline(always)]
-unsafe fn write<const FLAT: bool>(
+unsafe fn write<const FORM: u8>(
     instance: &Instance,
-    source: &mut StackSource<FLAT>,
+    source: &mut StackSource<FORM>,
     m: &MessagePlan,
     mut cx: Context,
 ) -> *mut Writer {
@@ -167,15 +167,42 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         let epoch = instance.epoch();
         let values = lua_gettop(l) - 1;
         let Ok(pattern) = epoch.pattern(l, 1, &instance.trace) else { no_pattern(l, instance, "pack") };
-        if let Some(name) = pattern.paths.as_ref().and_then(|p| p.through_list.as_deref()) {
-            through_list(l, &pattern.plan.name, name);
+        match &pattern.paths {
+            None => pack_values::<FLAT>(l, instance, pattern, values),
+            Some(paths) => pack_paths(l, instance, pattern, paths, values),
         }
+    }
+}
+
+/// `pack` of a pattern with dotted names.
+#[inline(never)]
+unsafe fn pack_paths(l: *mut lua_State, instance: &Instance, pattern: &Pattern, paths: &Paths, values: c_int) -> c_int {
+    // SAFETY: as in `pack`; no value with a destructor is in this frame.
+    unsafe {
+        if let Some(name) = &paths.through_list {
+            let root = &pattern.plan.name;
+            raise(l, &Text::of(format_args!("{root}: {name} goes through a list, so it cannot be packed")));
+        }
+        pack_values::<DOTTED>(l, instance, pattern, values)
+    }
+}
+
+/// Encodes the `values` arguments below the pattern's owner, which is on top.
+#[inline(always)]
+unsafe fn pack_values<const FORM: u8>(
+    l: *mut lua_State,
+    instance: &Instance,
+    pattern: &Pattern,
+    values: c_int,
+) -> c_int {
+    // SAFETY: as in `pack`; the written bytes are the writer's until it is given back.
+    unsafe {
         let names = c_int::from(pattern.count);
         if values != names {
             fill_values(l, &pattern.plan.name, values, names);
         }
         let options = instance.options.get();
-        let mut source = StackSource::<true> {
+        let mut source = StackSource::<FORM> {
             l,
             pins: UPVALUE_PINS,
             set: &pattern.set,
@@ -197,13 +224,6 @@ pub unsafe extern "C-unwind" fn pack(l: *mut lua_State) -> c_int {
         instance.give_writer(writer);
         1
     }
-}
-
-#[cold]
-#[inline(never)]
-unsafe fn through_list(l: *mut lua_State, root: &str, name: &str) -> ! {
-    // SAFETY: no value with a destructor is in the frames below.
-    unsafe { raise(l, &Text::of(format_args!("{root}: {name} goes through a list, so it cannot be packed"))) }
 }
 
 /// Puts nil in the place of missing values, below the owner on top; too many are an error.

@@ -3,6 +3,7 @@
 mod decode;
 mod encode;
 mod options;
+mod reflect;
 mod tables;
 mod types;
 
@@ -17,7 +18,7 @@ use crate::vm::{BadArgument, expected, input_at, pop, push_owner, raise, raw_set
 
 type Function = unsafe extern "C-unwind" fn(*mut lua_State) -> c_int;
 
-const FUNCTIONS: [(&str, Function); 19] = [
+const FUNCTIONS: [(&str, Function); 26] = [
     ("register", types::register),
     ("register_file", types::register_file),
     ("register_proto", types::register_proto),
@@ -36,6 +37,13 @@ const FUNCTIONS: [(&str, Function); 19] = [
     ("option", option),
     ("new", new),
     ("clear", types::clear),
+    ("types", reflect::types),
+    ("services", reflect::services),
+    ("fields", reflect::fields),
+    ("enum", reflect::enumeration),
+    ("methods", reflect::methods),
+    ("schema_options", reflect::schema_options),
+    ("comment", reflect::comment),
     (ENCODE_BUFFER, encode::encode_buffer),
 ];
 

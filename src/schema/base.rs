@@ -6,6 +6,7 @@ use prost::Message;
 use prost_reflect::DescriptorPool;
 use prost_types::FileDescriptorProto;
 
+use super::content::Content;
 use super::grow::{NewFile, grow};
 use super::set::Set;
 use super::types::Types;
@@ -46,7 +47,7 @@ fn make() -> Result<Types, SchemaError> {
         let name = proto.name.take().unwrap_or_default();
         let content = proto.encode_to_vec();
         proto.name = Some(name.clone());
-        new.push(NewFile { names: vec![name.into()], content: content.into(), source_info: None, proto });
+        new.push(NewFile { names: vec![name.into()], content: Content::new(&content), source_info: None, proto });
     }
     let set = grow(&Types::default(), &new).map_err(|failure| failure.error)?.set;
     Ok(Types { set: Arc::new(Set { by_content: Default::default(), ..set }), ..Types::default() })

@@ -78,7 +78,7 @@ impl Compiler<'_> {
     fn message(&mut self, message: &DescriptorProto, scope: &str) -> Result<()> {
         let name = full_name(scope, message.name());
         let within = |what: &str| SchemaError(format!("{}: {name}: {what}", self.file.name()));
-        let Some((name, (Symbol::Message(index), _))) = self.names.set().names.get_key_value(&*name) else {
+        let Some((name, (Symbol::Message(index), _))) = self.names.set().names.get(&name) else {
             return Err(within("is not declared"));
         };
         let (mut oneofs, oneof_of) = real_oneofs(message);
@@ -114,7 +114,7 @@ impl Compiler<'_> {
             defaults.push(default);
         }
         let names = declared.iter().map(|f| Box::from(f.name())).collect();
-        let mut plan = MessagePlan::assemble(*index, name.clone(), fields, names, defaults, oneofs);
+        let mut plan = MessagePlan::assemble(index, name.clone(), fields, names, defaults, oneofs);
         plan.map_entry = context.map_entry;
         plan.message_set = message.options.as_ref().is_some_and(|o| o.message_set_wire_format());
         plan.extension_ranges = extension_ranges(message);

@@ -75,14 +75,14 @@ impl Declarer<'_> {
     /// Several files may be of one package.
     fn package(&mut self, name: &str) -> Result<()> {
         match self.set.names.get(name) {
-            Some((Symbol::Package, _)) => Ok(()),
+            Some((_, (Symbol::Package, _))) => Ok(()),
             _ => self.insert(name.to_owned(), Symbol::Package).map(drop),
         }
     }
 
     fn insert(&mut self, name: String, symbol: Symbol) -> Result<Arc<str>> {
         let name: Arc<str> = name.into();
-        let Some((_, other)) = self.set.names.insert(name.clone(), (symbol, self.id)) else { return Ok(name) };
+        let Some((_, other)) = self.set.names.insert(name.clone(), symbol, self.id) else { return Ok(name) };
         match self.set.file(other) {
             Some(file) if other != self.id => {
                 Err(SchemaError(format!("{}: name '{name}' is already defined in file '{}'", self.file, file.name)))

@@ -7,6 +7,7 @@ use prost_types::{DescriptorProto, FileDescriptorProto};
 
 use super::check::{Syntax, syntax};
 use super::compile::compile;
+use super::content::Content;
 use super::declare::declare;
 use super::imports::{self, Declared, FileId};
 use super::link::Names;
@@ -18,8 +19,8 @@ use crate::error::SchemaError;
 pub(super) struct NewFile {
     /// At least one; all are free.
     pub(super) names: Vec<Arc<str>>,
-    pub(super) content: Arc<[u8]>,
-    pub(super) source_info: Option<Arc<[u8]>>,
+    pub(super) content: Content,
+    pub(super) source_info: Option<Content>,
     pub(super) proto: FileDescriptorProto,
 }
 
@@ -60,6 +61,7 @@ pub(super) fn grow(base: &Types, new: &[NewFile]) -> Result<Grown, Failure> {
         let file = new.get(at).and_then(|f| f.names.first()).map_or("", |n| n);
         Failure { file: Some(at), error: SchemaError(format!("{file}: {what}")) }
     })?;
+    set.names.seal();
     Ok(Grown { set, aliases })
 }
 
@@ -98,6 +100,7 @@ fn add(
         source_info: file.source_info.clone(),
         dependencies,
         imports,
+        outline: Default::default(),
         extends: !proto.extension.is_empty() || proto.message_type.iter().any(extends),
     }));
     set.by_name.insert(name, id);

@@ -29,14 +29,14 @@ impl<'a> Names<'a> {
     pub(super) fn resolve(&self, scope: &str, name: &str) -> Result<(&'a Arc<str>, Symbol), String> {
         let mut hidden = None;
         let mut look = |full: &str| {
-            let (full, (symbol, file)) = self.set.names.get_key_value(full)?;
+            let (full, (symbol, file)) = self.set.names.get(full)?;
             if !matches!(symbol, Symbol::Message(_) | Symbol::Enum(_)) {
                 return None;
             }
-            if self.visible.contains(file) {
-                return Some((full, *symbol));
+            if self.visible.contains(&file) {
+                return Some((full, symbol));
             }
-            hidden = hidden.or(Some((full, *file)));
+            hidden = hidden.or(Some((full, file)));
             None
         };
         let mut scope = scope;

@@ -4,7 +4,7 @@
 //! wait, `relink` finds a set that has it all in the process (`shared`) or has one `grow`: `check`
 //! looks at each file, `imports` puts them in order, `declare` takes their names in, `link`
 //! resolves names, `compile` and `extend` make the plans. [`Types`] is what an instance sees of
-//! the [`Set`]. `sources` compiles .proto text.
+//! the [`Set`]; `describe` tells a program of it, from the plans and by the `outline` of each file. `sources` compiles .proto text.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -12,15 +12,20 @@
 
 mod base;
 mod check;
+mod comments;
 mod compile;
+mod content;
 mod declare;
 mod default;
+mod describe;
 mod extend;
 mod grow;
 mod hint;
 mod imports;
 mod input;
 mod link;
+mod names;
+mod outline;
 mod paths;
 mod pattern;
 mod plan;
@@ -34,15 +39,18 @@ mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
 mod types;
+mod unknown;
 mod waiting;
 
+pub use describe::{Field, Method, Options, Value, ValueType};
 pub use hint::{did_you_mean, field_hint};
 pub use input::io_error;
 pub use paths::{Entered, Leaf, Paths};
-pub use pattern::{Pattern, unknown_type};
+pub use pattern::Pattern;
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
 pub use registry::{Registry, Report};
 pub use set::{File, Set, TypeRef};
 #[cfg(feature = "proto")]
 pub use sources::Sources;
 pub use types::Types;
+pub use unknown::{Named, unknown_type};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::hint::{did_you_mean, quoted};
 use super::paths::{Paths, Tree};
 use super::plan::{FieldPlan, Flags, MessagePlan};
 use super::set::Set;
 use super::types::Types;
+use super::unknown::unknown_type;
 use crate::error::SchemaError;
 
 /// A type and some of its fields, compiled.
@@ -64,26 +64,6 @@ pub(super) enum Slot {
     Value(u16),
     /// Fields of it are named; the position of its message among those.
     Enter(usize),
-}
-
-/// The error of a name that is no message of `types`: why it cannot be used yet, or the name that was probably meant.
-pub fn unknown_type(types: &Types, name: &str) -> SchemaError {
-    if types.find_enum(name).is_some() {
-        return SchemaError(format!("{name} is an enum, not a message"));
-    }
-    if let Some(why) = types.why_not(name) {
-        return why;
-    }
-    let messages = || types.messages().map(|m| &*m.name);
-    let mut hint = did_you_mean(name, messages());
-    if hint.is_empty() {
-        // The package was left out, if only one type can be meant.
-        let mut same = messages().filter(|t| t.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
-        if let (Some(full), None) = (same.next(), same.next()) {
-            hint = format!(" (did you mean {full:?}?)");
-        }
-    }
-    SchemaError(format!("unknown type {}{hint}", quoted(name)))
 }
 
 /// The plan of those fields of `whole` that `slots` keeps by their positions; `sub` tells where

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prost_types::FileDescriptorProto;
 
 use super::base::{BUILT_IN, base};
+use super::content::Content;
 use super::imports::FileId;
 use super::input::{self, RawFile};
 #[cfg(feature = "proto")]
@@ -42,7 +43,7 @@ pub struct Report {
 struct News {
     files: Vec<Candidate>,
     /// Registered files of which only the source info is new.
-    source_infos: Vec<(FileId, Arc<[u8]>)>,
+    source_infos: Vec<(FileId, Content)>,
     /// Names of registered files of which another version waits that is wanted no more.
     kept: Vec<Arc<str>>,
 }
@@ -138,7 +139,7 @@ impl Registry {
                 if let Some(info) = &file.source_info
                     && registered.source_info.as_deref() != Some(info)
                 {
-                    news.source_infos.push((id, Arc::from(&**info)));
+                    news.source_infos.push((id, Content::new(info)));
                 }
                 news.kept.extend(waiting.map(|w| w.file.name.clone()));
                 continue;
@@ -170,11 +171,11 @@ impl News {
 }
 
 /// The same types in a set whose files have other source infos.
-fn with_source_infos(types: Types, source_infos: Vec<(FileId, Arc<[u8]>)>) -> Types {
+fn with_source_infos(types: Types, source_infos: Vec<(FileId, Content)>) -> Types {
     let mut set = (*types.set).clone();
     for (id, info) in source_infos {
         if let Some(file) = set.files.get_mut(id as usize) {
-            *file = Arc::new(File { source_info: Some(info), ..File::clone(file) });
+            *file = Arc::new(File { source_info: Some(info), outline: Default::default(), ..File::clone(file) });
         }
     }
     let now = Types { set: Arc::new(set), ..types.clone() };

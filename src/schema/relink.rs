@@ -9,6 +9,7 @@ use prost_types::FileDescriptorProto;
 
 use super::base::{BUILT_IN, base};
 use super::check;
+use super::content::Content;
 use super::grow::{Failure, Grown, NewFile, grow};
 use super::hint::quoted;
 use super::input::{self, RawFile};
@@ -61,7 +62,7 @@ fn link(types: &Types, wanted: &[Wanted], given: &HashMap<&str, usize>, keep: bo
         true => Types { waiting: Vec::new(), ..types.clone() },
         false => Types::clone(base()),
     };
-    let mut by_content: HashMap<&[u8], usize> = HashMap::new();
+    let mut by_content: HashMap<&Content, usize> = HashMap::new();
     let mut new: Vec<(&Wanted, Vec<Arc<str>>)> = Vec::new();
     for file in wanted {
         if start.id(&file.name).is_some() {
@@ -143,8 +144,8 @@ impl Candidate {
         };
         Ok(Candidate {
             name: file.name.into(),
-            content: Arc::from(&*file.content),
-            source_info: file.source_info.as_deref().map(Arc::from),
+            content: Content::new(&file.content),
+            source_info: file.source_info.as_deref().map(Content::new),
             imports,
         })
     }

@@ -2,9 +2,12 @@
 //! makes another one, and Lua states with equal files share one.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::content::Content;
 use super::imports::{FileId, Imports};
+use super::names::SymbolTable;
+use super::outline::Outline;
 use super::plan::{EnumPlan, MessagePlan};
 
 /// A registered file, as it was given.
@@ -15,14 +18,16 @@ pub struct File {
     /// The package of its types; empty for none.
     pub package: Box<str>,
     /// A serialized `FileDescriptorProto`, whole but for the name and source info.
-    pub content: Arc<[u8]>,
+    pub content: Content,
     /// A serialized `SourceCodeInfo`, if one came along. It is no part of what makes files equal.
-    pub source_info: Option<Arc<[u8]>>,
+    pub source_info: Option<Content>,
     /// The names that it imports, and what files they meant.
     pub(super) dependencies: Box<[(Box<str>, FileId)]>,
     pub(super) imports: Imports,
     /// Whether it extends messages.
     pub(super) extends: bool,
+    /// Where things are in it, once somebody has asked.
+    pub(super) outline: OnceLock<Outline>,
 }
 
 /// What a full name stands for.
@@ -59,10 +64,10 @@ pub struct Set {
     /// All files by their first names.
     pub(super) by_name: HashMap<Arc<str>, FileId>,
     /// All but the built-in ones.
-    pub(super) by_content: HashMap<Arc<[u8]>, FileId>,
+    pub(super) by_content: HashMap<Content, FileId>,
     /// What full names stand for, without leading dot, and in which file: those of types, and all that stand beside
     /// types. A package is in its first file.
-    pub(super) names: HashMap<Arc<str>, (Symbol, FileId)>,
+    pub(super) names: SymbolTable,
     /// The sum of all files' visible ones.
     pub(super) visible: usize,
 }

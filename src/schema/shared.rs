@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::base::{BUILT_IN, base};
+use super::content::Content;
 use super::set::{File, Set};
 use super::types::Types;
 
@@ -15,19 +16,15 @@ static SETS: Mutex<Vec<Weak<Set>>> = Mutex::new(Vec::new());
 #[derive(Clone)]
 pub(super) struct Wanted {
     pub(super) name: Arc<str>,
-    pub(super) content: Arc<[u8]>,
-    pub(super) source_info: Option<Arc<[u8]>>,
+    pub(super) content: Content,
+    pub(super) source_info: Option<Content>,
 }
 
 impl Wanted {
     fn is(&self, file: &File) -> bool {
-        let same = |a: &Arc<[u8]>, b: &Arc<[u8]>| Arc::ptr_eq(a, b) || a == b;
-        let info = match (&self.source_info, &file.source_info) {
-            (None, _) => true,
-            (Some(a), Some(b)) => same(a, b),
-            (Some(_), None) => false,
-        };
-        info && same(&self.content, &file.content)
+        // Comments that were not given do no harm.
+        let info = self.source_info.is_none() || self.source_info == file.source_info;
+        info && self.content == file.content
     }
 }
 
@@ -75,7 +72,8 @@ fn see(set: &Arc<Set>, wanted: &[Wanted]) -> Option<Types> {
     let mut aliases = HashMap::new();
     let mut chosen = vec![false; set.files.len()];
     chosen.iter_mut().take(BUILT_IN.len()).for_each(|chosen| *chosen = true);
-    for file in wanted {
+    // What is new comes last, and is what most sets lack.
+    for file in wanted.iter().rev() {
         match set.by_name.get(&file.name).filter(|id| set.file(**id).is_some_and(|f| file.is(f))) {
             Some(id) => *chosen.get_mut(*id as usize)? = true,
             None => {

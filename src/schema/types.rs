@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::content::Content;
 use super::imports::FileId;
 use super::plan::{EnumPlan, MessagePlan};
 use super::set::{File, Set, Symbol, TypeRef};
@@ -35,7 +36,7 @@ impl Types {
     }
 
     /// The registered file with that content.
-    pub(super) fn id_of_content(&self, content: &[u8]) -> Option<FileId> {
+    pub(super) fn id_of_content(&self, content: &Content) -> Option<FileId> {
         self.set.by_content.get(content).copied().filter(|id| self.has(*id))
     }
 
@@ -44,8 +45,9 @@ impl Types {
         (0..).zip(&self.set.files).filter(|(id, _)| self.has(*id))
     }
 
-    fn symbol(&self, name: &str) -> Option<(Symbol, FileId)> {
-        let found = self.set.names.get(name.strip_prefix('.').unwrap_or(name)).copied();
+    /// What the name stands for, with or without leading dot, and in which file.
+    pub(super) fn symbol(&self, name: &str) -> Option<(Symbol, FileId)> {
+        let found = self.set.names.get(name.strip_prefix('.').unwrap_or(name)).map(|(_, meaning)| meaning);
         found.filter(|(_, file)| self.has(*file))
     }
 
@@ -81,24 +83,17 @@ impl Types {
         self.set.messages.iter().filter(move |m| !m.map_entry && seen(m))
     }
 
+    /// All enums.
+    pub fn enums(&self) -> impl Iterator<Item = &Arc<EnumPlan>> {
+        let all = self.chosen.is_none();
+        self.set.enums.iter().filter(move |e| all || self.find_enum(&e.name).is_some())
+    }
+
     /// The file that holds what is called `name`, with or without leading dot: a type or service, but no package.
     pub fn file_of(&self, name: &str) -> Option<&Arc<File>> {
         match self.symbol(name)? {
             (Symbol::Package, _) => None,
             (_, file) => self.set.file(file),
         }
-    }
-
-    /// The full names of all messages and enums but map entries, and of the services if `services`, in no order; without
-    /// the built-in files.
-    pub fn names(&self, services: bool) -> impl Iterator<Item = &Arc<str>> {
-        let wanted = move |symbol: &Symbol| match symbol {
-            Symbol::Message(index) => !services && self.set.message(*index).is_some_and(|m| !m.map_entry),
-            Symbol::Enum(_) => !services,
-            Symbol::Service => services,
-            Symbol::Package | Symbol::Other => false,
-        };
-        let own = move |file: &FileId| *file as usize >= super::base::BUILT_IN.len() && self.has(*file);
-        self.set.names.iter().filter(move |(_, (symbol, file))| wanted(symbol) && own(file)).map(|(name, _)| name)
     }
 }

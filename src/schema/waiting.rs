@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use prost_types::{DescriptorProto, FileDescriptorProto};
 
+use super::content::Content;
 use super::hint::quoted;
 use super::types::Types;
 use crate::error::SchemaError;
@@ -13,8 +14,8 @@ use crate::error::SchemaError;
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) name: Arc<str>,
-    pub(super) content: Arc<[u8]>,
-    pub(super) source_info: Option<Arc<[u8]>>,
+    pub(super) content: Content,
+    pub(super) source_info: Option<Content>,
     pub(super) imports: Box<[Arc<str>]>,
 }
 

@@ -15,7 +15,7 @@ h.test("an instance is a plain table with the same functions", function()
   h.eq(getmetatable(pb), nil)
   for _, name in ipairs {
     "register", "register_file", "encode", "decode", "pack", "unpack", "check", "enum_id", "enum_name", "default", "extract", "has",
-    "lasterror", "option", "new", "clear",
+    "lasterror", "option", "new", "clear", "types", "services", "fields", "enum", "methods", "schema_options", "comment",
   } do
     h.eq(type(protobuf[name]), "function", name)
     h.eq(type(pb[name]), "function", name)

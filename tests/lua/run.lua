@@ -32,6 +32,7 @@ local subjects = {
   "proxies",
   "callback",
   "reentry",
+  "reflection",
   "instances",
   "arguments",
   "memory",

@@ -6,7 +6,7 @@ use prost::Message;
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
 use super::compile_set;
-use crate::schema::Registry;
+use crate::schema::{Named, Registry};
 
 fn give(registry: &mut Registry, files: &[&FileDescriptorProto]) {
     let set = FileDescriptorSet { file: files.iter().map(|f| (*f).clone()).collect() };
@@ -62,8 +62,8 @@ fn some_of_the_files_are_seen_in_the_set_of_all() {
         |registry: &Registry| ["some.A", "some.B", "some.C"].map(|name| registry.types().find_message(name).is_some());
     assert_eq!(found(&some), [false, false, true]);
     assert!(some.types().file_of("some.A").is_none());
-    let names = |services| some.types().names(services).map(|n| n.to_string()).collect::<Vec<_>>();
-    assert_eq!((names(false), names(true)), (vec!["some.C".into()], vec![]));
+    let names = |named| some.types().names(named, false).into_iter().map(|n| n.to_string()).collect::<Vec<_>>();
+    assert_eq!((names(Named::Type), names(Named::Service)), (vec!["some.C".into()], vec![]));
     // A file waits here though the set has its import.
     give(&mut some, &[b]);
     assert_eq!((found(&some), some.types().missing().join(" ")), ([false, false, true], "some/a.proto".into()));

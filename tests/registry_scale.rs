@@ -1,7 +1,7 @@
 //! Registering the files of a large project: in whatever order they come, the outcome is the same.
 #![cfg(feature = "vendored")]
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use mlua::{Lua, LuaString, ObjectLike, Table};
 use prost::Message;
@@ -189,4 +189,103 @@ fn a_reload_reaches_those_who_import() {
     assert_eq!((missing, replaced), (vec![], vec![changed.name.clone()]));
     assert!(!has(3));
     assert!(encode_files(&lua, &files) == expected);
+}
+
+/// A state, and what it should have: the versions of the files that were given to it.
+struct History<'a> {
+    lua: Lua,
+    protobuf: Table,
+    files: &'a [File],
+    versions: BTreeMap<usize, u16>,
+}
+
+impl<'a> History<'a> {
+    fn new(files: &'a [File]) -> Self {
+        let (lua, protobuf) = support::lua();
+        History { lua, protobuf, files, versions: BTreeMap::new() }
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.files.iter().position(|file| file.name == name)
+    }
+
+    /// The given files whose imports are all there.
+    fn linked(&self) -> BTreeSet<usize> {
+        let mut linked: BTreeSet<usize> = self.versions.keys().copied().collect();
+        loop {
+            let there = |import: &String| self.position(import).is_none_or(|at| linked.contains(&at));
+            let left: BTreeSet<usize> =
+                linked.iter().copied().filter(|at| self.files[*at].imports.iter().all(there)).collect();
+            if left == linked {
+                return linked;
+            }
+            linked = left;
+        }
+    }
+
+    fn missing(&self) -> Vec<String> {
+        let linked = self.linked();
+        let waiting = self.versions.keys().filter(|at| !linked.contains(at));
+        let imports = waiting.flat_map(|at| &self.files[*at].imports);
+        let missing = imports.filter(|name| self.position(name).is_some_and(|at| !self.versions.contains_key(&at)));
+        missing.cloned().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Registers some files in some versions, and compares what that tells and does.
+    fn step(&mut self, random: &mut Random, bytes: &[[Vec<u8>; VERSIONS]], samples: &[Vec<u8>]) {
+        let mut given: Vec<usize> = (0..self.files.len()).collect();
+        random.shuffle(&mut given);
+        given.truncate(1 + [0, 1, 3, self.files.len()][random.below(4)]);
+        let linked = self.linked();
+        let mut replaced = Vec::new();
+        let mut set = Vec::new();
+        for at in given {
+            // Mostly the first version.
+            let version = random.below(2) * random.below(VERSIONS);
+            set.push(&*bytes[at][version]);
+            let before = self.versions.insert(at, version as u16);
+            if linked.contains(&at) && before != Some(version as u16) {
+                replaced.push(self.files[at].name.clone());
+            }
+        }
+        replaced.sort();
+        let told = register(&self.lua, &self.protobuf, &scale::set(set)).expect("it registers");
+        assert_eq!(told, (true, self.missing(), replaced));
+
+        let linked = self.linked();
+        let mut sample = 0;
+        for (at, file) in self.files.iter().enumerate() {
+            for version in 1..VERSIONS as u16 {
+                let field = format!("revision_{version}");
+                let has: bool = self.protobuf.call_function("check", (file.revised_type(), field)).expect("a boolean");
+                assert_eq!(has, linked.contains(&at) && self.versions[&at] == version, "{} {version}", file.name);
+            }
+            let one = random.below(file.samples.len());
+            if linked.contains(&at) {
+                assert!(encode(&self.lua, &file.samples[one]) == samples[sample + one], "{}", file.samples[one].name);
+            }
+            sample += file.samples.len();
+        }
+    }
+}
+
+const VERSIONS: usize = 3;
+
+/// Several states at once, so that they share what they have in common.
+#[test]
+fn random_histories() {
+    let files = scale::files(SEED, 80, 12);
+    let (_, samples, _) = reference(&files);
+    let bytes: Vec<[Vec<u8>; VERSIONS]> =
+        files.iter().map(|file| [file.bytes.clone(), file.revised(1), file.revised(2)]).collect();
+    let mut random = Random(SEED);
+    let mut states: Vec<History> = (0..4).map(|_| History::new(&files)).collect();
+    for _ in 0..400 {
+        let at = random.below(states.len());
+        match random.below(12) {
+            0 => states[at] = History::new(&files),
+            1 => states[at].lua.gc_collect().expect("garbage is collected"),
+            _ => states[at].step(&mut random, &bytes, &samples),
+        }
+    }
 }

@@ -150,7 +150,9 @@ impl<'a> PathSink<'a> {
         unsafe {
             match level.checked_sub(1) {
                 None => lua_pushvalue(self.l, self.slot(0, n)),
-                Some(above) => drop(lua_rawgeti(self.l, self.slot(above, n), self.index(level))),
+                Some(above) => {
+                    lua_rawgeti(self.l, self.slot(above, n), self.index(level));
+                }
             }
         }
     }

@@ -589,5 +589,5 @@ h.test("asking again and again takes no memory", function()
   collectgarbage()
   collectgarbage()
   local grown = collectgarbage("count") - before
-  assert(grown < 100, ("grown by %d KB"):format(grown))
+  assert(grown < 100, ("grown by %.0f KB"):format(grown))
 end)

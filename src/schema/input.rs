@@ -72,13 +72,21 @@ fn set(bytes: &[u8]) -> Result<Option<Vec<RawFile<'_>>>, DecodeError> {
 
 /// The file in `bytes`, if it is one that has a name.
 fn file(bytes: &[u8]) -> Option<RawFile<'_>> {
-    let content = without(bytes, |tag| matches!(tag, NAME_OR_FILE | SOURCE_CODE_INFO))?;
+    let mut name = None;
     // Parts of a message that is split are one when they are joined.
     let mut source_info = None;
-    for part in fields(bytes, SOURCE_CODE_INFO)? {
-        append(source_info.get_or_insert_default(), part);
-    }
-    Some(RawFile { name: name(bytes)?, content, source_info })
+    let content = without(bytes, |tag, value| {
+        match tag {
+            NAME_OR_FILE => name = Reader::new(value).bytes().ok(),
+            SOURCE_CODE_INFO => {
+                append(source_info.get_or_insert_default(), Reader::new(value).bytes().unwrap_or_default())
+            }
+            _ => return false,
+        }
+        true
+    })?;
+    let name = std::str::from_utf8(name?).ok().filter(|n| is_file_name(n))?;
+    Some(RawFile { name, content, source_info })
 }
 
 /// The names that the file of this content imports. `None` if it is malformed.
@@ -99,12 +107,6 @@ pub(super) fn fields(bytes: &[u8], wanted: u32) -> Option<Vec<&[u8]>> {
         }
     }
     Some(found)
-}
-
-/// The name of the file in `bytes`, if it is one that has a name.
-fn name(bytes: &[u8]) -> Option<&str> {
-    let name = fields(bytes, NAME_OR_FILE)?.pop()?;
-    std::str::from_utf8(name).ok().filter(|n| is_file_name(n))
 }
 
 /// Whether a file may have this name.
@@ -139,17 +141,18 @@ fn is_source(bytes: &[u8]) -> bool {
     })
 }
 
-/// The fields in `bytes` but for those with a tag that is `dropped`. They are borrowed where
+/// The fields in `bytes` but for those that are `dropped`, of which that gets tag and value. They are borrowed where
 /// they are one piece, as they are in what protoc writes. `None` if `bytes` is malformed.
-pub(super) fn without(bytes: &[u8], dropped: impl Fn(u32) -> bool) -> Option<Cow<'_, [u8]>> {
+pub(super) fn without<'a>(bytes: &'a [u8], mut dropped: impl FnMut(u32, &'a [u8]) -> bool) -> Option<Cow<'a, [u8]>> {
     let mut kept = Cow::Borrowed(&[][..]);
     let mut piece = bytes;
     let mut r = Reader::new(bytes);
     while !r.is_empty() {
         let field = r.rest();
         let tag = r.tag().ok()?;
+        let value = r.rest();
         r.skip(tag, DEPTH).ok()?;
-        if dropped(tag) {
+        if dropped(tag, value.get(..value.len().checked_sub(r.rest().len())?)?) {
             append(&mut kept, piece.get(..piece.len().checked_sub(field.len())?)?);
             piece = r.rest();
         }
@@ -217,6 +220,6 @@ mod tests {
         assert_eq!(*content(b"\x0a\x01a"), *b"");
         assert_eq!(*content(b"\x0a\x01a\x4a\x02xx\x12\x01p\x4a\x00"), *b"\x12\x01p");
         assert!(matches!(content(b"\x0a\x01a\x12\x01p\x4a\x02xx"), Cow::Borrowed(b"\x12\x01p")));
-        assert_eq!(without(b"\x0a\x05a", |_| false), None);
+        assert_eq!(without(b"\x0a\x05a", |_, _| false), None);
     }
 }

@@ -123,14 +123,15 @@ impl Registry {
             if BUILT_IN.contains(&file.name) {
                 continue;
             }
-            // Most sets are small, or hold nothing new.
             if let Some(other) = seen.get(file.name) {
                 if other.content != file.content {
                     return Err(SchemaError(format!("{}: given twice, with different content", file.name)));
                 }
                 continue;
             }
-            seen.insert(file.name, file);
+            if raw.len() > 1 {
+                seen.insert(file.name, file);
+            }
             let waiting = types.waiting.iter().find(|w| *w.file.name == *file.name);
             if let Some(id) = types.id(file.name)
                 && let Some(registered) = types.set.file(id)

@@ -296,7 +296,7 @@ impl Parsed {
             syntax: self.proto.syntax.clone(),
             ..FileDescriptorProto::default()
         };
-        let body = linked.as_deref().and_then(|file| without(file, |tag| matches!(tag >> 3, 1..=3 | 9..=12)));
+        let body = linked.as_deref().and_then(|file| without(file, |tag, _| matches!(tag >> 3, 1..=3 | 9..=12)));
         let Some(body) = body else { return Err(error_in(&self.text.shown, "is not linked")) };
         let mut file = head.encode_to_vec();
         file.extend_from_slice(&body);

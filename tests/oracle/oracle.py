@@ -51,7 +51,8 @@ def is_map(field):
 
 
 def fields_of(descriptor):
-    return list(descriptor.fields) + list(descriptor.file.pool.FindAllExtensions(descriptor))
+    extensions = descriptor.file.pool.FindAllExtensions(descriptor)
+    return list(descriptor.fields) + sorted(extensions, key=lambda field: field.number)
 
 
 def is_set(descriptor):
@@ -230,6 +231,8 @@ def dump_message(value, jit, unknown=False):
     """The text of a whole message; with unknown, that too."""
     parts = []
     for field, inner in value.ListFields():
+        if field.is_repeated and not inner:
+            continue  # Python lists an extension that has got no element.
         if is_map(field):
             key_field, element = field.message_type.fields
             inner = braces("%s=%s" % (dump_key(key_field, k, jit), dump(element, inner[k], jit, unknown)) for k in inner)

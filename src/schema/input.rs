@@ -91,22 +91,17 @@ fn file(bytes: &[u8]) -> Option<RawFile<'_>> {
 
 /// The names that the file of this content imports. `None` if it is malformed.
 pub(super) fn imports(content: &[u8]) -> Option<Vec<&str>> {
-    fields(content, DEPENDENCY)?.into_iter().map(|name| std::str::from_utf8(name).ok()).collect()
-}
-
-/// The contents of the length-delimited fields in `bytes` that have `wanted` as tag. `None` if `bytes` is malformed.
-pub(super) fn fields(bytes: &[u8], wanted: u32) -> Option<Vec<&[u8]>> {
-    let mut found = Vec::new();
-    let mut r = Reader::new(bytes);
+    let mut names = Vec::new();
+    let mut r = Reader::new(content);
     while !r.is_empty() {
         let tag = r.tag().ok()?;
-        if tag == wanted {
-            found.push(r.bytes().ok()?);
+        if tag == DEPENDENCY {
+            names.push(std::str::from_utf8(r.bytes().ok()?).ok()?);
         } else {
             r.skip(tag, DEPTH).ok()?;
         }
     }
-    Some(found)
+    Some(names)
 }
 
 /// Whether a file may have this name.

@@ -1,6 +1,6 @@
 //! The registry: what one instance has registered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 #[cfg(feature = "proto")]
@@ -16,7 +16,7 @@ use super::set::File;
 use super::settle::settle;
 use super::shared;
 use super::types::Types;
-use super::waiting::Candidate;
+use super::waiting::{Candidate, Waiting};
 use crate::error::SchemaError;
 
 /// The files that an instance has registered, and the types in them.
@@ -118,8 +118,9 @@ impl Registry {
     fn news(&self, raw: &[RawFile]) -> Result<News, SchemaError> {
         let mut news = News::default();
         let mut seen: HashMap<&str, &RawFile> = HashMap::new();
+        let types = &self.types;
+        let waiting: HashMap<&str, &Waiting> = types.waiting.iter().map(|w| (&*w.file.name, &**w)).collect();
         for file in raw {
-            let types = &self.types;
             if BUILT_IN.contains(&file.name) {
                 continue;
             }
@@ -132,7 +133,7 @@ impl Registry {
             if raw.len() > 1 {
                 seen.insert(file.name, file);
             }
-            let waiting = types.waiting.iter().find(|w| *w.file.name == *file.name);
+            let waiting = waiting.get(file.name);
             if let Some(id) = types.id(file.name)
                 && let Some(registered) = types.set.file(id)
                 && *registered.content == *file.content
@@ -157,7 +158,8 @@ impl Registry {
     fn settle(&self, news: News, report: &mut Report) -> Result<Types, SchemaError> {
         let News { files, source_infos, kept } = news;
         let mut types = Types::clone(&self.types);
-        types.waiting.retain(|w| !kept.contains(&w.file.name) && files.iter().all(|f| f.name != w.file.name));
+        let given: HashSet<&Arc<str>> = files.iter().map(|f| &f.name).chain(&kept).collect();
+        types.waiting.retain(|w| !given.contains(&w.file.name));
         if !source_infos.is_empty() {
             types = with_source_infos(types, source_infos);
         }

@@ -41,11 +41,13 @@ pub struct Report {
 /// What is new about given files.
 #[derive(Default)]
 struct News {
-    files: Vec<Candidate>,
+    files: Vec<Arc<Candidate>>,
     /// Registered files of which only the source info is new.
     source_infos: Vec<(FileId, Content)>,
     /// Names of registered files of which another version waits that is wanted no more.
     kept: Vec<Arc<str>>,
+    /// Whether any of these files waits with other content.
+    supersede: bool,
 }
 
 impl Default for Registry {
@@ -91,7 +93,7 @@ impl Registry {
             report.changed = !only_comments && types.differs(&self.types);
             self.types = Arc::new(types);
         }
-        report.missing = self.types.missing();
+        report.missing = self.types.missing.clone();
         report.replaced.sort_unstable();
         Ok(report)
     }
@@ -119,7 +121,10 @@ impl Registry {
         let mut news = News::default();
         let mut seen: HashMap<&str, &RawFile> = HashMap::new();
         let types = &self.types;
-        let waiting: HashMap<&str, &Waiting> = types.waiting.iter().map(|w| (&*w.file.name, &**w)).collect();
+        let mut by_name: HashMap<&str, &Waiting> = HashMap::new();
+        if raw.len() > 1 {
+            by_name.extend(types.waiting.iter().map(|w| (&*w.file.name, &**w)));
+        }
         for file in raw {
             if BUILT_IN.contains(&file.name) {
                 continue;
@@ -133,7 +138,10 @@ impl Registry {
             if raw.len() > 1 {
                 seen.insert(file.name, file);
             }
-            let waiting = waiting.get(file.name);
+            let waiting = match raw {
+                [_] => types.waiting_file(file.name),
+                _ => by_name.get(file.name).copied(),
+            };
             if let Some(id) = types.id(file.name)
                 && let Some(registered) = types.set.file(id)
                 && *registered.content == *file.content
@@ -143,23 +151,28 @@ impl Registry {
                 {
                     news.source_infos.push((id, Content::new(info)));
                 }
+                news.supersede |= waiting.is_some();
                 news.kept.extend(waiting.map(|w| w.file.name.clone()));
                 continue;
             }
             if waiting.is_some_and(|w| w.failed.is_none() && *w.file.content == *file.content) {
                 continue;
             }
-            news.files.push(Candidate::read(file)?);
+            news.supersede |= waiting.is_some();
+            news.files.push(Arc::new(Candidate::read(file)?));
         }
         Ok(news)
     }
 
     /// The types with `news`.
     fn settle(&self, news: News, report: &mut Report) -> Result<Types, SchemaError> {
-        let News { files, source_infos, kept } = news;
+        let News { files, source_infos, kept, supersede } = news;
         let mut types = Types::clone(&self.types);
-        let given: HashSet<&Arc<str>> = files.iter().map(|f| &f.name).chain(&kept).collect();
-        types.waiting.retain(|w| !given.contains(&w.file.name));
+        if supersede {
+            let given: HashSet<&Arc<str>> = files.iter().map(|f| &f.name).chain(&kept).collect();
+            types.waiting.retain(|w| !given.contains(&w.file.name));
+            types.missing = types.find_missing();
+        }
         if !source_infos.is_empty() {
             types = with_source_infos(types, source_infos);
         }
@@ -183,5 +196,5 @@ fn with_source_infos(types: Types, source_infos: Vec<(FileId, Content)>) -> Type
     }
     let now = Types { set: Arc::new(set), ..types.clone() };
     let wanted = now.wanted();
-    Types { waiting: types.waiting, ..shared::publish(now, &wanted) }
+    Types { waiting: types.waiting, missing: types.missing, ..shared::publish(now, &wanted) }
 }

@@ -1,6 +1,6 @@
 //! Settling: which of the new and the waiting files link now, and which wait on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::registry::Report;
@@ -13,7 +13,10 @@ use crate::error::SchemaError;
 ///
 /// # Errors
 /// A new file does not link, or breaks one that is registered.
-pub(super) fn settle(types: Types, new: Vec<Candidate>, report: &mut Report) -> Result<Types, SchemaError> {
+pub(super) fn settle(types: Types, new: Vec<Arc<Candidate>>, report: &mut Report) -> Result<Types, SchemaError> {
+    if let Some(missing) = hopeless(&types, &new) {
+        return wait(types, new, Some(missing));
+    }
     let count = new.len();
     let mut pool: Vec<Entry> = new.into_iter().map(Entry::open).collect();
     pool.extend(types.waiting.iter().filter(|w| w.failed.is_none()).map(|w| Entry::open(w.file.clone())));
@@ -22,6 +25,39 @@ pub(super) fn settle(types: Types, new: Vec<Candidate>, report: &mut Report) -> 
     draft.link(true, report)?;
     draft.link(false, report)?;
     draft.finish(report)
+}
+
+/// What is missing, if each of the `new` files imports something that has not been given yet: then nothing links, however
+/// many wait.
+fn hopeless(types: &Types, new: &[Arc<Candidate>]) -> Option<Vec<Arc<str>>> {
+    let given: HashSet<&str> = new.iter().map(|file| &*file.name).collect();
+    let mut missing: Vec<Arc<str>> = types.missing.iter().filter(|name| !given.contains(&***name)).cloned().collect();
+    for file in new {
+        let known = |import: &str| types.id(import).is_some() || given.contains(import);
+        let unknown = file.imports.iter().filter(|import| !known(import));
+        let lacking: Vec<_> = unknown.filter(|import| types.waiting_file(import).is_none()).cloned().collect();
+        if lacking.is_empty() {
+            return None;
+        }
+        missing.extend(lacking);
+    }
+    missing.sort_unstable();
+    missing.dedup();
+    Some(missing)
+}
+
+/// Leaves `files` to wait. Then `missing` is what is missing, if that is known.
+fn wait(
+    mut types: Types,
+    files: impl IntoIterator<Item = Arc<Candidate>>,
+    missing: Option<Vec<Arc<str>>>,
+) -> Result<Types, SchemaError> {
+    for file in files {
+        let proto = file.proto()?;
+        types.waiting.push(Arc::new(Waiting::new(file, &proto)));
+    }
+    types.missing = missing.unwrap_or_else(|| types.find_missing());
+    Ok(types)
 }
 
 struct Draft {
@@ -33,7 +69,7 @@ struct Draft {
 }
 
 struct Entry {
-    file: Candidate,
+    file: Arc<Candidate>,
     state: State,
 }
 
@@ -44,7 +80,7 @@ enum State {
 }
 
 impl Entry {
-    fn open(file: Candidate) -> Self {
+    fn open(file: Arc<Candidate>) -> Self {
         Entry { file, state: State::Open }
     }
 
@@ -65,7 +101,7 @@ impl Draft {
             if ready.is_empty() {
                 return Ok(());
             }
-            let files: Vec<&Candidate> = ready.iter().filter_map(|at| self.pool.get(*at)).map(|e| &e.file).collect();
+            let files: Vec<&Candidate> = ready.iter().filter_map(|at| self.pool.get(*at)).map(|e| &*e.file).collect();
             match relink(&self.types, &files) {
                 Ok((types, replaced)) => {
                     self.types = Types { waiting: std::mem::take(&mut self.types.waiting), ..types };
@@ -134,7 +170,7 @@ impl Draft {
     fn finish(self, report: &mut Report) -> Result<Types, SchemaError> {
         let Draft { mut types, mut pool, new } = self;
         let waited = pool.split_off(new.min(pool.len()));
-        let mut states: HashMap<Arc<str>, State> = waited.into_iter().map(|e| (e.file.name, e.state)).collect();
+        let mut states: HashMap<Arc<str>, State> = waited.into_iter().map(|e| (e.file.name.clone(), e.state)).collect();
         types.waiting.retain_mut(|w| match states.remove(&w.file.name) {
             Some(State::Linked) => false,
             Some(State::Failed(error)) => {
@@ -144,10 +180,6 @@ impl Draft {
             }
             Some(State::Open) | None => true,
         });
-        for Entry { file, .. } in pool.into_iter().filter(Entry::is_open) {
-            let proto = file.proto()?;
-            types.waiting.push(Arc::new(Waiting::new(file, &proto)));
-        }
-        Ok(types)
+        wait(types, pool.into_iter().filter(Entry::is_open).map(|e| e.file), None)
     }
 }

@@ -21,6 +21,8 @@ pub struct Types {
     pub(super) aliases: HashMap<Arc<str>, FileId>,
     /// The files whose imports are missing.
     pub(super) waiting: Vec<Arc<Waiting>>,
+    /// Imports that are neither registered nor waiting themselves, sorted, each once.
+    pub missing: Vec<Arc<str>>,
 }
 
 impl Types {

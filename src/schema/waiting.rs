@@ -22,7 +22,7 @@ pub(super) struct Candidate {
 /// A file that waits for imports.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    pub(super) file: Candidate,
+    pub(super) file: Arc<Candidate>,
     /// The full names of its messages, enums and services.
     defines: HashSet<Box<str>>,
     /// Why it did not link when its imports were there. It waits for nothing any more.
@@ -30,7 +30,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(file: Candidate, proto: &FileDescriptorProto) -> Self {
+    pub(super) fn new(file: Arc<Candidate>, proto: &FileDescriptorProto) -> Self {
         let mut defines = HashSet::new();
         let scope = if proto.package().is_empty() { String::new() } else { format!("{}.", proto.package()) };
         defines.extend(proto.enum_type.iter().map(|e| format!("{scope}{}", e.name()).into()));
@@ -81,8 +81,13 @@ impl Types {
         }
     }
 
-    /// Imports that are neither registered nor waiting themselves, sorted, each once.
-    pub fn missing(&self) -> Vec<Arc<str>> {
+    /// The waiting file of that name.
+    pub(super) fn waiting_file(&self, name: &str) -> Option<&Waiting> {
+        self.waiting.iter().find(|w| *w.file.name == *name).map(|w| &**w)
+    }
+
+    /// What [`Types::missing`] has to be.
+    pub(super) fn find_missing(&self) -> Vec<Arc<str>> {
         let waiting: HashSet<&str> =
             self.waiting.iter().filter(|w| w.failed.is_none()).map(|w| &*w.file.name).collect();
         let imports = self.waiting.iter().filter(|w| w.failed.is_none()).flat_map(|w| &w.file.imports);

@@ -66,7 +66,7 @@ fn some_of_the_files_are_seen_in_the_set_of_all() {
     assert_eq!((names(Named::Type), names(Named::Service)), (vec!["some.C".into()], vec![]));
     // A file waits here though the set has its import.
     give(&mut some, &[b]);
-    assert_eq!((found(&some), some.types().missing().join(" ")), ([false, false, true], "some/a.proto".into()));
+    assert_eq!((found(&some), some.types().missing.join(" ")), ([false, false, true], "some/a.proto".into()));
     give(&mut some, &[a]);
     assert!(same_set(&all, &some) && found(&some) == [true; 3]);
     // What one of them has more is its own.

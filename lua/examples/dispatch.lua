@@ -25,6 +25,7 @@ end
 
 local function frame(name, message)
   local bytes = protobuf.encode(name, message)
+  assert(#bytes < 65536, "too long for a frame")
   return uint16(id_of[name]) .. uint16(#bytes) .. bytes
 end
 

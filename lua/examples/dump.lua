@@ -6,7 +6,12 @@ local protobuf = require "protobuf"
 local root = arg[0]:match("^(.*)lua[/\\]examples[/\\]") or ""
 local file, wanted = arg[1] or root .. "descriptors/game.pb", arg[2]
 local register = file:find("%.proto$") and protobuf.register_proto or protobuf.register_file
-register(file)
+local _, missing = register(file)
+if missing then
+  print("// Not all is shown, for imports are missing: " .. table.concat(missing, ", "))
+elseif wanted then
+  assert(protobuf.schema_options(wanted)) -- raises if there is no such name
+end
 
 -- A value of an option or a default, on one line.
 local function show(value)
@@ -33,7 +38,8 @@ end
 local function options(name, member, default)
   local parts = {}
   for key, value in pairs(protobuf.schema_options(name, member)) do
-    parts[#parts + 1] = key .. " = " .. show(value)
+    local shown = key:find(".", 1, true) and "(" .. key .. ")" or key -- a custom one
+    parts[#parts + 1] = shown .. " = " .. show(value)
   end
   table.sort(parts)
   if default ~= nil and default ~= "" and default ~= 0 and default ~= false then

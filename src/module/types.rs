@@ -4,8 +4,8 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::{bad_argument, string_argument};
-use crate::error::{Text, quoted};
-use crate::schema::{MessagePlan, unknown_type};
+use crate::error::{SchemaError, Text, quoted};
+use crate::schema::{MessagePlan, field_hint, unknown_type};
 use crate::state::{Instance, Registered};
 use crate::vm::api::*;
 use crate::vm::{BadArgument, expected, pop, push_owner, raise, string_at, type_name};
@@ -102,12 +102,13 @@ unsafe fn strings<'a>(l: *mut lua_State, n: c_int) -> Vec<&'a [u8]> {
 }
 
 unsafe fn nothing_new(l: *mut lua_State) -> c_int {
-    // SAFETY: three free slots.
+    // SAFETY: four free slots.
     unsafe {
         lua_pushboolean(l, 1);
-        lua_pushnil(l);
-        lua_pushnil(l);
-        3
+        for _ in 0..3 {
+            lua_pushnil(l);
+        }
+        4
     }
 }
 
@@ -124,8 +125,26 @@ unsafe fn finish_register(l: *mut lua_State, instance: &Instance, outcome: *cons
                 lua_pushboolean(l, 1);
                 push_names(l, &report.missing);
                 push_names(l, &report.replaced);
-                3
+                push_failed(l, &report.failed);
+                4
             }
+        }
+    }
+}
+
+/// Pushes a table from names of files to errors, or nil if there are none.
+unsafe fn push_failed(l: *mut lua_State, failed: &[(Arc<str>, SchemaError)]) {
+    // SAFETY: three free slots.
+    unsafe {
+        if failed.is_empty() {
+            lua_pushnil(l);
+            return;
+        }
+        lua_createtable(l, 0, c_int::try_from(failed.len()).unwrap_or(0));
+        for (name, error) in failed {
+            push_bytes(l, name.as_bytes());
+            push_bytes(l, error.0.as_bytes());
+            lua_rawset(l, -3);
         }
     }
 }
@@ -186,7 +205,8 @@ unsafe fn unknown_field(l: *mut lua_State, m: &MessagePlan) -> Option<Text> {
             return Some(Text::of(format_args!("{}: field name: {}", m.name, expected("string", l, 2))));
         };
         let known = std::str::from_utf8(name).is_ok_and(|name| m.by_name(name).is_some());
-        (!known).then(|| Text::of(format_args!("{}: unknown field {}", m.name, quoted(name))))
+        let hint = || field_hint(m, &String::from_utf8_lossy(name));
+        (!known).then(|| Text::of(format_args!("{}: unknown field {}{}", m.name, quoted(name), hint())))
     }
 }
 

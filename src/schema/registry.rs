@@ -34,8 +34,10 @@ pub struct Report {
     pub missing: Vec<Arc<str>>,
     /// Files that have new content; sorted.
     pub replaced: Vec<Arc<str>>,
-    /// Why a file that had waited for its imports did not link.
-    pub failed: Option<SchemaError>,
+    /// Files that had waited for their imports and did not link, and why, also those of earlier calls.
+    pub failed: Vec<(Arc<str>, SchemaError)>,
+    /// The first of these that is news.
+    pub failure: Option<SchemaError>,
 }
 
 /// What is new about given files.
@@ -94,6 +96,7 @@ impl Registry {
             self.types = Arc::new(types);
         }
         report.missing = self.types.missing.clone();
+        report.failed = self.types.failed();
         report.replaced.sort_unstable();
         Ok(report)
     }

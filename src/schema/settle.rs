@@ -19,11 +19,18 @@ pub(super) fn settle(types: Types, new: Vec<Arc<Candidate>>, report: &mut Report
     }
     let count = new.len();
     let mut pool: Vec<Entry> = new.into_iter().map(Entry::open).collect();
-    pool.extend(types.waiting.iter().filter(|w| w.failed.is_none()).map(|w| Entry::open(w.file.clone())));
+    pool.extend(types.waiting.iter().map(|w| match &w.failed {
+        None => Entry::open(w.file.clone()),
+        Some(error) => Entry { file: w.file.clone(), state: State::Failed(error.clone()) },
+    }));
     let mut draft = Draft { types, pool, new: count };
     // What waits must not keep what is new from linking, so its turn comes later, as far as nothing new needs it.
     draft.link(true, report)?;
     draft.link(false, report)?;
+    if !report.replaced.is_empty() && draft.reopen() {
+        // What is replaced may have been what kept them from linking.
+        draft.link(false, report)?;
+    }
     draft.finish(report)
 }
 
@@ -112,11 +119,23 @@ impl Draft {
                 Err(Fault { file, error }) => match file.and_then(|at| ready.get(at).copied()) {
                     Some(at) if at >= self.new => self.set(at, State::Failed(error)),
                     _ if only_new => return Err(error),
-                    // Several that wait do not agree with each other, or with files that are registered.
-                    _ => ready.iter().for_each(|at| self.set(*at, State::Failed(error.clone()))),
+                    // A new version does not suit those that use the old one, or several files do not suit each other.
+                    _ => {
+                        let replaces =
+                            |at: &usize| self.pool.get(*at).is_some_and(|e| self.types.id(&e.file.name).is_some());
+                        let (new_versions, others): (Vec<usize>, Vec<usize>) = ready.into_iter().partition(replaces);
+                        let at_fault = if new_versions.is_empty() { others } else { new_versions };
+                        at_fault.into_iter().for_each(|at| self.set(at, State::Failed(error.clone())));
+                    }
                 },
             }
         }
+    }
+
+    /// Gives all that failed another try. Answers whether there is any.
+    fn reopen(&mut self) -> bool {
+        let failed = self.pool.iter_mut().filter(|entry| matches!(entry.state, State::Failed(_)));
+        failed.map(|entry| entry.state = State::Open).count() > 0
     }
 
     fn set(&mut self, at: usize, state: State) {
@@ -174,8 +193,10 @@ impl Draft {
         types.waiting.retain_mut(|w| match states.remove(&w.file.name) {
             Some(State::Linked) => false,
             Some(State::Failed(error)) => {
-                *w = Arc::new(w.fail(error.clone()));
-                report.failed.get_or_insert(error);
+                if w.failed.as_ref() != Some(&error) {
+                    *w = Arc::new(w.fail(error.clone()));
+                    report.failure.get_or_insert(error);
+                }
                 true
             }
             Some(State::Open) | None => true,

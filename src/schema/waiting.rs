@@ -57,28 +57,39 @@ impl Types {
     /// Why the type called `name` cannot be used, if a file that waits has it.
     pub fn why_not(&self, name: &str) -> Option<SchemaError> {
         let bare = name.strip_prefix('.').unwrap_or(name);
-        let mut file = self.waiting.iter().find(|w| w.defines.contains(bare))?;
-        let first = file.file.name.clone();
+        let file = self.waiting.iter().find(|w| w.defines.contains(bare))?;
+        Some(SchemaError(format!("{bare} is in {}, which {}", file.file.name, self.reason(file))))
+    }
+
+    /// What keeps `file` from linking, to go on after "which".
+    pub(super) fn reason<'a>(&'a self, file: &'a Waiting) -> String {
+        let first = &file.file.name;
+        let mut file = file;
         let mut seen = HashSet::new();
         loop {
-            if let Some(error) = &file.failed {
-                return Some(SchemaError(format!("{bare} is in {first}, which does not link: {}", error.0)));
+            let name = &file.file.name;
+            if let Some(SchemaError(error)) = &file.failed {
+                // It begins with the file that is at fault.
+                let own =
+                    error.strip_prefix(&**name).and_then(|rest| rest.strip_prefix(": ")).filter(|_| name == first);
+                return format!("does not link: {}", own.unwrap_or(error));
             }
-            let import = file.file.imports.iter().find(|import| self.id(import).is_none())?;
-            let next = self.waiting.iter().find(|w| w.file.name == *import && seen.insert(import.clone()));
-            match next {
+            let import = file.file.imports.iter().find(|import| self.id(import).is_none());
+            match import.and_then(|import| self.waiting_file(import)).filter(|next| seen.insert(&next.file.name)) {
                 Some(next) => file = next,
-                None if file.file.name == first => {
-                    let import = quoted(import);
-                    return Some(SchemaError(format!("{bare} is in {first}, which waits for import {import}")));
-                }
                 None => {
-                    let (import, importer) = (quoted(import), &file.file.name);
-                    let text = format!("{bare} is in {first}, which waits for import {import} of {importer}");
-                    return Some(SchemaError(text));
+                    let import = quoted(import.map_or("", |import| import));
+                    let of = if name == first { String::new() } else { format!(" of {name}") };
+                    return format!("waits for import {import}{of}");
                 }
             }
         }
+    }
+
+    /// The files that had waited and did not link, and why.
+    pub(super) fn failed(&self) -> Vec<(Arc<str>, SchemaError)> {
+        let failed = |w: &Arc<Waiting>| Some((w.file.name.clone(), w.failed.clone()?));
+        self.waiting.iter().filter_map(failed).collect()
     }
 
     /// The waiting file of that name.

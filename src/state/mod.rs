@@ -194,7 +194,7 @@ impl Instance {
         let result = catch_unwind(AssertUnwindSafe(register));
         let result = result.unwrap_or_else(|_| Err(SchemaError("internal error in the schema compiler".into())));
         let error = match &result {
-            Ok(report) => report.failed.as_ref(),
+            Ok(report) => report.failure.as_ref(),
             Err(error) => Some(error),
         };
         if let Some(error) = error {

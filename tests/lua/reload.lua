@@ -41,16 +41,27 @@ end)
 h.test("what has waited and does not link is told, and blocks nobody", function()
   local pb = protobuf.new()
   pb.register(user)
-  h.eq(pb.register(h.file("base.proto", "hot", { h.message("Other", {}) })), true)
   local why = "user.proto: hot.User.base: name '.hot.Base' is not defined"
+  h.eq({ pb.register(h.file("base.proto", "hot", { h.message("Other", {}) })) }, { true, nil, nil, { ["user.proto"] = why } })
   h.eq(pb.lasterror(), why)
+  h.eq({ pb.register(h.set "addressbook") }, { true, nil, nil, { ["user.proto"] = why } })
   h.eq(pb.check "hot.Other", true)
-  raises("hot.User is in user.proto, which does not link: " .. why, pb.encode, "hot.User", {})
+  raises("hot.User is in user.proto, which does not link: hot.User.base: name '.hot.Base' is not defined", pb.encode, "hot.User", {})
   raises(why, pb.register, user)
   h.eq(pb.check "hot.Other", true)
+  -- A reload may be what it needs.
   h.eq({ pb.register(base(OLD)) }, { true, nil, { "base.proto" } })
-  h.eq(pb.register(user), true)
   h.both(pb, "hot.User", { base = { a = 1 } }, "0a 02 08 01")
+end)
+
+h.test("text does not wait, and says why what it imports is of no use", function()
+  if not h.compiles then
+    return
+  end
+  local pb = protobuf.new()
+  pb.register(user)
+  raises('t.proto:1:1: import "user.proto" waits for import "base.proto"', pb.register_source, 'import "user.proto";', "t.proto")
+  raises('import "base.proto" is not registered', pb.register_source, 'import "base.proto";')
 end)
 
 h.test("patterns, names and caches follow a reload", function()

@@ -159,7 +159,13 @@ fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<Stri
                     found.push(text);
                 }
                 None if registry.id(import).is_some() => wanted.push(import.clone()),
-                None => return Err(file.error(&[DEPENDENCY, at], &sources.missing(import))),
+                None => {
+                    let what = match registry.types().waiting_file(import) {
+                        Some(waiting) => format!("import {} {}", quoted(import), registry.types().reason(waiting)),
+                        None => sources.missing(import),
+                    };
+                    return Err(file.error(&[DEPENDENCY, at], &what));
+                }
             }
         }
         found.into_iter().try_for_each(|text| add(&mut files, &mut by_text, text))?;

@@ -131,7 +131,7 @@ fn a_new_version_may_wait() {
     give(&mut registry, &[&old[0], &old[1]]).unwrap();
     give(&mut registry, &[&breaks]).unwrap();
     let report = give(&mut registry, &[&set[0]]).unwrap();
-    let failed = report.failed.unwrap().0;
+    let failed = report.failure.unwrap().0;
     assert_eq!(failed, "user.proto: hot.User.e: name '.hot.E' is not defined (with the new base.proto)");
     assert_eq!(names(&registry, "hot.Base"), ["a"]);
     assert!(registry.types().find("hot.Gone").is_some());

@@ -4,6 +4,7 @@ use prost::Message;
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
 use super::compile_set;
+use crate::error::SchemaError;
 use crate::schema::{Registry, Report, unknown_type};
 
 /// Files `wN.proto` of package `wN`, each of which imports the one before it and uses its message.
@@ -119,11 +120,14 @@ fn a_waiting_file_that_does_not_link_blocks_nobody() {
     }
     let report = give(&mut registry, &[base]);
     let error = "bad.proto: late.Bad.b: name '.late.Nothing' is not defined";
-    assert_eq!(report.failed.as_ref().unwrap().0, error);
+    assert_eq!(report.failure.as_ref().unwrap().0, error);
+    assert_eq!(report.failed, [("bad.proto".into(), SchemaError(error.into()))]);
     assert_eq!(missing(&report), "bad.proto");
     assert!(registry.types().find("late.Base").is_some() && registry.types().find("late.Good").is_some());
-    assert_eq!(why_not(&registry, "late.Bad"), format!("late.Bad is in bad.proto, which does not link: {error}"));
+    assert_eq!(why_not(&registry, "late.Bad"), "late.Bad is in bad.proto, which does not link: late.Bad.b: name '.late.Nothing' is not defined");
     assert_eq!(why_not(&registry, "late.User"), format!("late.User is in user.proto, which does not link: {error}"));
+    // It is told as long as it is so.
+    assert_eq!(give(&mut registry, &[good]).failed.len(), 1);
     // Given again it is an error of its own, and a good one takes its place.
     assert_eq!(registry.register(&broken.encode_to_vec()).unwrap_err().0, error);
     assert_eq!(missing(&give(&mut registry, &[bad])), "");
@@ -133,8 +137,49 @@ fn a_waiting_file_that_does_not_link_blocks_nobody() {
     let mut registry = Registry::new();
     give(&mut registry, &[&broken]);
     let report = give(&mut registry, &[base, user]);
-    assert_eq!((report.failed.unwrap().0, report.missing.join(" ")), (error.into(), "bad.proto".into()));
+    assert_eq!((report.failure.unwrap().0, report.missing.join(" ")), (error.into(), "bad.proto".into()));
     assert!(registry.types().find("late.Base").is_some() && registry.types().find("late.User").is_none());
+}
+
+#[test]
+fn a_reload_gives_what_failed_another_try() {
+    let set = compile_set(&[
+        ("again.proto", "syntax = \"proto3\"; package again; message Base {}"),
+        ("user.proto", "syntax = \"proto3\"; package again; import \"again.proto\"; message User { Base b = 1; }"),
+    ]);
+    let [base, user] = &set.file[..] else { panic!() };
+    let mut without = base.clone();
+    without.message_type.clear();
+    let mut registry = Registry::new();
+    give(&mut registry, &[user]);
+    assert_eq!(give(&mut registry, &[&without]).failed.len(), 1);
+    let report = give(&mut registry, &[base]);
+    assert_eq!((report.replaced.join(" "), report.failed.len(), report.missing.len()), ("again.proto".into(), 0, 0));
+    assert!(registry.types().find("again.User").is_some());
+}
+
+#[test]
+fn only_what_is_at_fault_stays_out() {
+    // Two wait for the same import: one is a new version of a file in use that breaks it, the other is innocent.
+    let text = |rest: &str| format!("syntax = \"proto3\"; package fault; {rest}");
+    let files = |base: &str| {
+        compile_set(&[
+            ("key.proto", &text("message Key {}")),
+            ("fault.proto", &text(base)),
+            ("use.proto", &text("import \"fault.proto\"; message Use { Base b = 1; }")),
+            ("other.proto", &text("import \"key.proto\"; message Other { Key k = 1; }")),
+        ])
+        .file
+    };
+    let old = files("message Base {}");
+    let mut new = files("import \"key.proto\"; message Base { Key k = 1; }");
+    new[1].message_type.clear();
+    let mut registry = Registry::new();
+    give(&mut registry, &[&old[1], &old[2]]);
+    give(&mut registry, &[&old[3], &new[1]]);
+    let report = give(&mut registry, &[&old[0]]);
+    assert_eq!(report.failed.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["fault.proto"]);
+    assert!(["fault.Other", "fault.Use", "fault.Key"].iter().all(|name| registry.types().find(name).is_some()));
 }
 
 #[test]

@@ -57,26 +57,23 @@ impl Types {
     /// Why the type called `name` cannot be used, if a file that waits has it.
     pub fn why_not(&self, name: &str) -> Option<SchemaError> {
         let bare = name.strip_prefix('.').unwrap_or(name);
-        let mut file = self.waiting.iter().find(|w| w.defines.contains(bare))?;
-        let first = file.file.name.clone();
+        let file = &self.waiting.iter().find(|w| w.defines.contains(bare))?.file.name;
+        Some(SchemaError(format!("{bare} is in {file}, which {}", self.why_waits(file)?)))
+    }
+
+    /// What the file called `name` does instead of being linked, if it waits or has waited.
+    pub(super) fn why_waits(&self, name: &str) -> Option<String> {
+        let mut file = self.waiting.iter().find(|w| *w.file.name == *name)?;
         let mut seen = HashSet::new();
         loop {
             if let Some(error) = &file.failed {
-                return Some(SchemaError(format!("{bare} is in {first}, which does not link: {}", error.0)));
+                return Some(format!("does not link: {}", error.0));
             }
             let import = file.file.imports.iter().find(|import| self.id(import).is_none())?;
-            let next = self.waiting.iter().find(|w| w.file.name == *import && seen.insert(import.clone()));
-            match next {
+            match self.waiting.iter().find(|w| w.file.name == *import && seen.insert(import.clone())) {
                 Some(next) => file = next,
-                None if file.file.name == first => {
-                    let import = quoted(import);
-                    return Some(SchemaError(format!("{bare} is in {first}, which waits for import {import}")));
-                }
-                None => {
-                    let (import, importer) = (quoted(import), &file.file.name);
-                    let text = format!("{bare} is in {first}, which waits for import {import} of {importer}");
-                    return Some(SchemaError(text));
-                }
+                None if *file.file.name == *name => return Some(format!("waits for import {}", quoted(import))),
+                None => return Some(format!("waits for import {} of {}", quoted(import), file.file.name)),
             }
         }
     }

@@ -74,6 +74,10 @@ h.test("text imports what is registered, from bytes or from text, and the built-
     "0a 05 0a 01 61 10 01 12 02 08 01 1a 02 08 01")
   raises('source:1:1: import "none.proto" is not registered', pb.register_source, 'import "none.proto";')
   raises('import "text.proto" is not registered', protobuf.new().register_source, 'import "text.proto";')
+  -- A file that waits itself cannot be imported either, and that is told.
+  local waiting = protobuf.new()
+  waiting.register(h.file("late.proto", "late", {}) .. h.field(3, "later.proto"))
+  raises('source:1:1: import "late.proto" waits for import "later.proto"', waiting.register_source, 'import "late.proto";')
 end)
 
 h.test("an error shows the place, is kept, and leaves nothing behind", function()

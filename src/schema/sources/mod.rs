@@ -159,7 +159,11 @@ fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<Stri
                     found.push(text);
                 }
                 None if registry.id(import).is_some() => wanted.push(import.clone()),
-                None => return Err(file.error(&[DEPENDENCY, at], &sources.missing(import))),
+                None => {
+                    let waits = registry.types().why_waits(import);
+                    let what = waits.map(|why| format!("import {} {why}", quoted(import)));
+                    return Err(file.error(&[DEPENDENCY, at], &what.unwrap_or_else(|| sources.missing(import))));
+                }
             }
         }
         found.into_iter().try_for_each(|text| add(&mut files, &mut by_text, text))?;

@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::decode::{release_unknown, told};
+use super::types::push_names;
 use super::{bad_argument, string_argument};
 use crate::codec::{Defaults, TableSink, push_default};
 use crate::error::{SchemaError, Text, quoted};
@@ -65,27 +66,23 @@ pub unsafe extern "C-unwind" fn types(l: *mut lua_State) -> c_int {
                 raise(l, &text)
             }
         };
-        push_names(l, named)
+        names(l, named)
     }
 }
 
 pub unsafe extern "C-unwind" fn services(l: *mut lua_State) -> c_int {
     // SAFETY: no value with a destructor is in this frame.
-    unsafe { push_names(l, Named::Service) }
+    unsafe { names(l, Named::Service) }
 }
 
 /// Returns the list of the names of such.
-unsafe fn push_names(l: *mut lua_State, named: Named) -> c_int {
+unsafe fn names(l: *mut lua_State, named: Named) -> c_int {
     // SAFETY: the owner on the stack keeps the names.
     unsafe {
         let (_, epoch) = enter(l);
         let own = |types: &Types| types.names(named, false).into_iter().cloned().collect::<Vec<Arc<str>>>();
         let names = tell(l, || Ok(own(&epoch.types)));
-        lua_createtable(l, size(names.len()), 0);
-        for (name, at) in names.iter().zip(1..) {
-            push_bytes(l, name.as_bytes());
-            lua_rawseti(l, -2, at);
-        }
+        push_names(l, names);
         1
     }
 }

@@ -123,8 +123,8 @@ unsafe fn finish_register(l: *mut lua_State, instance: &Instance, outcome: *cons
                     instance.renew(l, lua_upvalueindex(2));
                 }
                 lua_pushboolean(l, 1);
-                push_names(l, &report.missing);
-                push_names(l, &report.replaced);
+                push_some_names(l, &report.missing);
+                push_some_names(l, &report.replaced);
                 push_failed(l, &report.failed);
                 4
             }
@@ -150,13 +150,24 @@ unsafe fn push_failed(l: *mut lua_State, failed: &[(Arc<str>, SchemaError)]) {
 }
 
 /// Pushes a list of `names`, or nil if there are none.
-unsafe fn push_names(l: *mut lua_State, names: &[Arc<str>]) {
-    // SAFETY: two free slots.
+unsafe fn push_some_names(l: *mut lua_State, names: &[Arc<str>]) {
+    // SAFETY: two free slots; the owner on the stack keeps the names.
     unsafe {
         if names.is_empty() {
             lua_pushnil(l);
-            return;
+        } else {
+            push_names(l, names);
         }
+    }
+}
+
+/// Pushes a list of `names`. May raise.
+///
+/// # Safety
+/// Two free slots; `names` stay while Lua may collect.
+pub(super) unsafe fn push_names(l: *mut lua_State, names: &[Arc<str>]) {
+    // SAFETY: as the caller promises.
+    unsafe {
         lua_createtable(l, c_int::try_from(names.len()).unwrap_or(0), 0);
         for (name, at) in names.iter().zip(1..) {
             push_bytes(l, name.as_bytes());

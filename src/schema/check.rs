@@ -15,7 +15,7 @@ use crate::wire::MAX_FIELD_NUMBER;
 type Result<T> = std::result::Result<T, SchemaError>;
 
 /// Positions of fields are 16 bits, with room for the values that mean none.
-const MOST_FIELDS: usize = 65_534;
+pub(super) const MOST_FIELDS: usize = 65_534;
 /// Extensions are looked for in every range of their message.
 const MOST_RANGES: usize = 10_000;
 /// Names of files are stored with every file that sees them.

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A serialized `FileDescriptorProto` without its name and source info: what makes two files equal.
 #[derive(Clone, Debug)]
-pub struct Content {
+pub(super) struct Content {
     /// Which no one can foresee: descriptors may come from an attacker.
     hash: u64,
     bytes: Arc<[u8]>,

@@ -1,14 +1,12 @@
 //! Extensions: fields that other files, or other parts of a file, add to a message.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::check::MOST_FIELDS;
 use super::hint::quoted;
 use super::plan::{Default, FieldPlan, Flags, MessagePlan, Op};
 use super::set::Set;
-
-/// Positions of fields are 16 bits, with room for the values that mean none.
-const MOST_FIELDS: usize = 65_534;
 
 /// An extension, compiled.
 pub(super) struct Extension {
@@ -41,8 +39,8 @@ impl MessagePlan {
         None
     }
 
-    /// This message with `extensions`.
-    fn extended(&self, extensions: Vec<&Extension>) -> Result<MessagePlan, String> {
+    /// This message with `extensions`, whose numbers are free.
+    fn extended<'e>(&self, extensions: impl Iterator<Item = &'e Extension>) -> MessagePlan {
         let own = self.fields.iter().zip(&self.names).zip(&self.defaults);
         let own = own.map(|((field, name), default)| (*field, name.clone(), default.clone()));
         let mut all: Vec<(FieldPlan, Box<str>, Default)> = own.collect();
@@ -52,18 +50,7 @@ impl MessagePlan {
             let name = if plain { format!("[{}]", extension.name).into() } else { Box::from(&*extension.name) };
             all.push((extension.field, name, extension.default.clone()));
         }
-        if all.len() > MOST_FIELDS {
-            return Err(format!("{} has more than 65,534 fields and extensions", self.name));
-        }
         all.sort_by_key(|(field, ..)| field.number());
-        let clash = all.windows(2).find_map(|pair| match pair {
-            [(a, x, _), (b, y, _)] if a.number() == b.number() => Some((x, y, a.number())),
-            _ => None,
-        });
-        if let Some((a, b, number)) = clash {
-            let [a, b, of] = [a, b, &*self.name].map(quoted);
-            return Err(format!("extensions {a} and {b} of {of} have the same number {number}"));
-        }
 
         let mut oneofs: Vec<_> = self.oneofs.iter().map(|o| (o.name.clone(), Vec::new())).collect();
         let (mut fields, mut names, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
@@ -83,31 +70,35 @@ impl MessagePlan {
         plan.map_entry = self.map_entry;
         plan.message_set = self.message_set;
         plan.extension_ranges = self.extension_ranges.clone();
-        Ok(plan)
+        plan
     }
 }
 
 impl Set {
     /// Adds `extensions` to their messages; each comes with a tag of its own. An error has the tag of one at fault.
     pub(super) fn extend<T: Copy>(&mut self, extensions: &[(T, Extension)]) -> Result<(), (T, String)> {
-        let mut by_message: HashMap<u32, Vec<&(T, Extension)>> = HashMap::new();
+        let mut by_message: BTreeMap<u32, Vec<&(T, Extension)>> = BTreeMap::new();
         for extension in extensions {
             by_message.entry(extension.1.extendee).or_default().push(extension);
         }
         for (index, extensions) in by_message {
             let Some(plan) = self.messages.get_mut(index as usize) else { continue };
-            let refused = extensions.iter().find_map(|(tag, e)| Some((*tag, (plan.refuses(e)?, e))));
-            if let Some((tag, (what, extension))) = refused {
-                return Err((tag, format!("{}: {what}", extension.name)));
-            }
-            match plan.extended(extensions.iter().map(|(_, e)| e).collect()) {
-                Ok(extended) => *plan = Arc::new(extended),
-                Err(what) => {
-                    if let Some((tag, _)) = extensions.last() {
-                        return Err((*tag, what));
-                    }
+            let mut names: HashMap<u32, &str> = HashMap::new();
+            for (count, (tag, extension)) in (1..).zip(&extensions) {
+                if let Some(what) = plan.refuses(extension) {
+                    return Err((*tag, format!("{}: {what}", extension.name)));
+                }
+                let number = extension.field.number();
+                let before = plan.by_number(number).and_then(|f| plan.names.get(usize::from(f.index))).map(|n| &**n);
+                if let Some(other) = before.or_else(|| names.insert(number, &extension.name)) {
+                    let [other, name, of] = [other, &extension.name, &plan.name].map(quoted);
+                    return Err((*tag, format!("extensions {other} and {name} of {of} have the same number {number}")));
+                }
+                if plan.fields.len().saturating_add(count) > MOST_FIELDS {
+                    return Err((*tag, format!("{} has more than 65,534 fields and extensions", plan.name)));
                 }
             }
+            *plan = Arc::new(plan.extended(extensions.iter().map(|(_, e)| e)));
         }
         Ok(())
     }

@@ -110,6 +110,7 @@ fn add(
     Ok(id)
 }
 
-fn extends(message: &DescriptorProto) -> bool {
+/// Whether extensions are declared in it.
+pub(super) fn extends(message: &DescriptorProto) -> bool {
     !message.extension.is_empty() || message.nested_type.iter().any(extends)
 }

@@ -81,10 +81,16 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -
 pub fn field_hint(m: &MessagePlan, name: &str) -> String {
     let bare = name.strip_prefix('[').map_or(name, |n| n.strip_suffix(']').unwrap_or(n));
     let names = || m.names.iter().map(|n| &**n);
-    let mut same = names().filter(|n| n.strip_suffix(bare).is_some_and(|scope| scope.ends_with('.')));
+    let hint = scope_hint(bare, names());
+    if hint.is_empty() { did_you_mean(bare, names()) } else { hint }
+}
+
+/// The hint for `name`, whose scope was left out, if only one of `candidates` can be meant.
+pub(super) fn scope_hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    let mut same = candidates.filter(|c| c.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
     match (same.next(), same.next()) {
         (Some(full), None) => format!(" (did you mean {full:?}?)"),
-        _ => did_you_mean(bare, names()),
+        _ => String::new(),
     }
 }
 

@@ -4,7 +4,8 @@
 //! wait, `relink` finds a set that has it all in the process (`shared`) or has one `grow`: `check`
 //! looks at each file, `imports` puts them in order, `declare` takes their names in, `link`
 //! resolves names, `compile` and `extend` make the plans. [`Types`] is what an instance sees of
-//! the [`Set`]; `describe` tells a program of it, from the plans and by the `outline` of each file. `sources` compiles .proto text.
+//! the [`Set`]; `describe` tells a program of it, from the plans and by the `outline` of each
+//! file. `sources` compiles .proto text.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -49,7 +50,7 @@ pub use paths::{Entered, Leaf, Paths};
 pub use pattern::Pattern;
 pub use plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
 pub use registry::{Registry, Report};
-pub use set::{File, Set, TypeRef};
+pub use set::{Set, TypeRef};
 #[cfg(feature = "proto")]
 pub use sources::Sources;
 pub use types::Types;

@@ -1,5 +1,5 @@
-//! Plans: what the kernel knows of a type. Flat, immutable data, made once by
-//! `compile` and shared between threads; nothing here touches prost-reflect.
+//! Plans: what the kernel knows of a type. Flat, immutable data, made once by `compile` and
+//! `extend`, and shared between threads.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -12,15 +12,15 @@ use super::plan::{EnumPlan, MessagePlan};
 
 /// A registered file, as it was given.
 #[derive(Debug, Clone)]
-pub struct File {
+pub(super) struct File {
     /// The first of its names.
-    pub name: Arc<str>,
+    pub(super) name: Arc<str>,
     /// The package of its types; empty for none.
-    pub package: Box<str>,
+    pub(super) package: Box<str>,
     /// A serialized `FileDescriptorProto`, whole but for the name and source info.
-    pub content: Content,
+    pub(super) content: Content,
     /// A serialized `SourceCodeInfo`, if one came along. It is no part of what makes files equal.
-    pub source_info: Option<Content>,
+    pub(super) source_info: Option<Content>,
     /// The names that it imports, and what files they meant.
     pub(super) dependencies: Box<[(Box<str>, FileId)]>,
     pub(super) imports: Imports,

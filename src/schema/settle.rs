@@ -34,6 +34,10 @@ pub(super) fn settle(types: Types, new: Vec<Arc<Candidate>>, report: &mut Report
     draft.finish(report)
 }
 
+/// After so many waiting files that do not link, each of the others is tried on its own: to link all the rest each time
+/// takes quadratic time.
+const MOST_FAULTS: usize = 10;
+
 /// What is missing, if each of the `new` files imports something that has not been given yet: then nothing links, however
 /// many wait.
 fn hopeless(types: &Types, new: &[Arc<Candidate>]) -> Option<Vec<Arc<str>>> {
@@ -99,6 +103,7 @@ impl Entry {
 impl Draft {
     /// Links what can be: new files and what they need, or all. Waiting ones that do not link are taken out.
     fn link(&mut self, only_new: bool, report: &mut Report) -> Result<(), SchemaError> {
+        let mut faults = 0;
         loop {
             let mut ready = self.linkable();
             if only_new {
@@ -108,26 +113,17 @@ impl Draft {
             if ready.is_empty() {
                 return Ok(());
             }
-            let files: Vec<&Candidate> = ready.iter().filter_map(|at| self.pool.get(*at)).map(|e| &*e.file).collect();
-            match relink(&self.types, &files) {
-                Ok((types, replaced)) => {
-                    self.types = Types { waiting: std::mem::take(&mut self.types.waiting), ..types };
-                    report.replaced.extend(replaced);
-                    ready.iter().for_each(|at| self.set(*at, State::Linked));
+            match self.link_these(&ready, report) {
+                Ok(()) => return Ok(()),
+                Err((Some(at), error)) if at >= self.new && (only_new || faults < MOST_FAULTS) => {
+                    self.set(at, State::Failed(error));
+                    faults += 1;
+                }
+                Err((_, error)) if only_new => return Err(error),
+                Err(_) => {
+                    self.link_apart(&ready, report);
                     return Ok(());
                 }
-                Err(Fault { file, error }) => match file.and_then(|at| ready.get(at).copied()) {
-                    Some(at) if at >= self.new => self.set(at, State::Failed(error)),
-                    _ if only_new => return Err(error),
-                    // A new version does not suit those that use the old one, or several files do not suit each other.
-                    _ => {
-                        let replaces =
-                            |at: &usize| self.pool.get(*at).is_some_and(|e| self.types.id(&e.file.name).is_some());
-                        let (new_versions, others): (Vec<usize>, Vec<usize>) = ready.into_iter().partition(replaces);
-                        let at_fault = if new_versions.is_empty() { others } else { new_versions };
-                        at_fault.into_iter().for_each(|at| self.set(at, State::Failed(error.clone())));
-                    }
-                },
             }
         }
     }
@@ -136,6 +132,50 @@ impl Draft {
     fn reopen(&mut self) -> bool {
         let failed = self.pool.iter_mut().filter(|entry| matches!(entry.state, State::Failed(_)));
         failed.map(|entry| entry.state = State::Open).count() > 0
+    }
+
+    /// Links the files at `ready`. An error comes with the one at fault, if it is one alone.
+    fn link_these(&mut self, ready: &[usize], report: &mut Report) -> Result<(), (Option<usize>, SchemaError)> {
+        let files: Vec<&Candidate> = ready.iter().filter_map(|at| self.pool.get(*at)).map(|e| &*e.file).collect();
+        match relink(&self.types, &files) {
+            Ok((types, replaced)) => {
+                self.types = Types { waiting: std::mem::take(&mut self.types.waiting), ..types };
+                report.replaced.extend(replaced);
+                ready.iter().for_each(|at| self.set(*at, State::Linked));
+                Ok(())
+            }
+            Err(Fault { file, error }) => Err((file.and_then(|at| ready.get(at).copied()), error)),
+        }
+    }
+
+    /// Links the waiting files at `ready`, which failed together, one by one, imports first. Those that do not link on
+    /// their own are taken out.
+    fn link_apart(&mut self, ready: &[usize], report: &mut Report) {
+        let mut left = ready.to_vec();
+        loop {
+            let before = left.len();
+            left.retain(|at| {
+                let Some(entry) = self.pool.get(*at) else { return false };
+                if entry.file.imports.iter().any(|import| self.types.id(import).is_none()) {
+                    return true;
+                }
+                if let Err((_, error)) = self.link_these(&[*at], report) {
+                    self.set(*at, State::Failed(error));
+                }
+                false
+            });
+            if left.len() == before {
+                break;
+            }
+        }
+        // Those that do not wait for one that was taken out wait for each other.
+        let linkable = self.linkable();
+        left.retain(|at| linkable.get(*at) == Some(&true));
+        if !left.is_empty()
+            && let Err((_, error)) = self.link_these(&left, report)
+        {
+            left.iter().for_each(|at| self.set(*at, State::Failed(error.clone())));
+        }
     }
 
     fn set(&mut self, at: usize, state: State) {

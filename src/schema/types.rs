@@ -92,7 +92,7 @@ impl Types {
     }
 
     /// The file that holds what is called `name`, with or without leading dot: a type or service, but no package.
-    pub fn file_of(&self, name: &str) -> Option<&Arc<File>> {
+    pub(super) fn file_of(&self, name: &str) -> Option<&Arc<File>> {
         match self.symbol(name)? {
             (Symbol::Package, _) => None,
             (_, file) => self.set.file(file),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::base::BUILT_IN;
-use super::hint::{did_you_mean, quoted};
+use super::hint::{did_you_mean, quoted, scope_hint};
 use super::set::Symbol;
 use super::types::Types;
 use crate::error::SchemaError;
@@ -89,11 +89,7 @@ pub(super) fn unknown(types: &Types, name: &str, wanted: Named) -> SchemaError {
     };
     let mut hint = did_you_mean(name, candidates());
     if hint.is_empty() {
-        // The package was left out, if only one can be meant.
-        let mut same = candidates().filter(|t| t.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
-        if let (Some(full), None) = (same.next(), same.next()) {
-            hint = format!(" (did you mean {full:?}?)");
-        }
+        hint = scope_hint(name, candidates());
     }
     let title = if wanted == Named::Message { "type" } else { wanted.title() };
     SchemaError(format!("unknown {title} {}{hint}", quoted(name)))

@@ -40,7 +40,7 @@ h.test("proto2: required fields, defaults, groups, packed", function()
       repeated int32 list = 4 [packed = true];
       oneof choice { int32 x = 5; M m = 6; }
     }
-  ]], "two.proto")), 3)
+  ]], "two.proto")), 4)
   h.both(pb, "M", { id = 1, part = { b = true }, list = { 1, 2 }, x = 7 }, "08 01 1b 08 01 1c 22 02 01 02 28 07")
   h.eq(pb.decode("M", "\8\1").name, "Bob")
   raises("M.id: required field missing", pb.encode, "M", {})
@@ -74,6 +74,10 @@ h.test("text imports what is registered, from bytes or from text, and the built-
     "0a 05 0a 01 61 10 01 12 02 08 01 1a 02 08 01")
   raises('source:1:1: import "none.proto" is not registered', pb.register_source, 'import "none.proto";')
   raises('import "text.proto" is not registered', protobuf.new().register_source, 'import "text.proto";')
+  -- A file that waits itself cannot be imported either, and that is told.
+  local waiting = protobuf.new()
+  waiting.register(h.file("late.proto", "late", {}) .. h.field(3, "later.proto"))
+  raises('source:1:1: import "late.proto" waits for import "later.proto"', waiting.register_source, 'import "late.proto";')
 end)
 
 h.test("an error shows the place, is kept, and leaves nothing behind", function()

@@ -6,6 +6,8 @@ use std::collections::{HashMap, HashSet};
 use prost_reflect::DescriptorPool;
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
+use crate::schema::compile::full_name;
+use crate::schema::grow::extends;
 use crate::schema::hint::quoted;
 
 /// Numbers of fields in descriptors, which are the steps of paths.
@@ -51,7 +53,7 @@ impl Extensions {
         for (scope, mut path, extension) in found.extensions {
             let number = extension.number();
             let extended = resolve(extension.extendee(), &scope, is_message);
-            let name = join(&scope, extension.name());
+            let name = full_name(&scope, extension.name());
             let place = (extended, number);
             if let Some(other) = self.0.get(&place) {
                 path.push(NUMBER);
@@ -67,10 +69,6 @@ impl Extensions {
     }
 }
 
-fn extends(message: &DescriptorProto) -> bool {
-    !message.extension.is_empty() || message.nested_type.iter().any(extends)
-}
-
 /// What a file defines: the full names of its messages, and its extensions with scopes and paths.
 #[derive(Default)]
 struct Found<'a> {
@@ -80,7 +78,7 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn message(&mut self, scope: &str, path: &mut Vec<i32>, message: &'a DescriptorProto) {
-        let scope = join(scope, message.name());
+        let scope = full_name(scope, message.name());
         let length = path.len();
         path.push(EXTENSION_OF_MESSAGE);
         self.extensions(&scope, path, &message.extension);
@@ -107,14 +105,10 @@ fn resolve(name: &str, scope: &str, is_message: impl Fn(&str) -> bool) -> String
     }
     let mut scope = scope;
     loop {
-        let full = join(scope, name);
+        let full = full_name(scope, name);
         if scope.is_empty() || is_message(&full) {
             return full;
         }
         scope = scope.rsplit_once('.').map_or("", |(outer, _)| outer);
     }
-}
-
-fn join(scope: &str, name: &str) -> String {
-    if scope.is_empty() { name.to_owned() } else { format!("{scope}.{name}") }
 }

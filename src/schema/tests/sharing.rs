@@ -106,20 +106,26 @@ fn extensions_of_others_are_not_seen() {
 
 #[test]
 fn the_same_name_may_mean_another_import() {
-    let files = three("import");
-    let [a, b, c] = &files[..] else { panic!() };
-    let mut one = Registry::new();
-    give(&mut one, &[a, b]);
-    // There a.proto is a file that has c.proto's content, too.
-    let mut other_a = a.clone();
-    other_a.message_type[0].field.push(b.message_type[0].field[0].clone());
-    let mut other = Registry::new();
-    give(&mut other, &[&other_a, b, c]);
-    let inner = |registry: &Registry| {
-        let b = registry.types().find_message("import.B").unwrap();
-        registry.types().set.message(b.fields[0].sub).unwrap().fields.len()
+    let mut files = compile_set(&[
+        ("means/outer.proto", "syntax = \"proto2\"; package means; message A {}"),
+        ("means/a.proto", "syntax = \"proto2\"; package means.inner; message A {}"),
+        (
+            "means/b.proto",
+            "syntax = \"proto2\"; package means.inner; import \"means/a.proto\"; message B { optional A a = 1; }",
+        ),
+    ])
+    .file;
+    files[2].message_type[0].field[0].type_name = Some("A".into());
+    let [outer, a, b] = &files[..] else { panic!() };
+    let [mut one, mut other] = [Registry::new(), Registry::new()];
+    give(&mut one, &[outer, a, b]);
+    // All of these files are in that set, but b.proto imports another of them.
+    give(&mut other, &[outer, &FileDescriptorProto { name: a.name.clone(), ..outer.clone() }, b]);
+    let used = |registry: &Registry| {
+        let b = registry.types().find_message("means.inner.B").unwrap();
+        registry.types().set.message(b.fields[0].sub).unwrap().name.to_string()
     };
-    assert_eq!((inner(&one), inner(&other)), (0, 1));
+    assert_eq!([used(&one), used(&other)], ["means.inner.A", "means.A"]);
 }
 
 #[test]

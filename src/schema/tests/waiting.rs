@@ -1,7 +1,9 @@
 //! Files whose imports are missing: they wait, and link in whatever order these come.
 
 use prost::Message;
-use prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_types::descriptor_proto::ExtensionRange;
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet};
 
 use super::compile_set;
 use crate::error::SchemaError;
@@ -124,7 +126,10 @@ fn a_waiting_file_that_does_not_link_blocks_nobody() {
     assert_eq!(report.failed, [("bad.proto".into(), SchemaError(error.into()))]);
     assert_eq!(missing(&report), "bad.proto");
     assert!(registry.types().find("late.Base").is_some() && registry.types().find("late.Good").is_some());
-    assert_eq!(why_not(&registry, "late.Bad"), "late.Bad is in bad.proto, which does not link: late.Bad.b: name '.late.Nothing' is not defined");
+    assert_eq!(
+        why_not(&registry, "late.Bad"),
+        "late.Bad is in bad.proto, which does not link: late.Bad.b: name '.late.Nothing' is not defined"
+    );
     assert_eq!(why_not(&registry, "late.User"), format!("late.User is in user.proto, which does not link: {error}"));
     // It is told as long as it is so.
     assert_eq!(give(&mut registry, &[good]).failed.len(), 1);
@@ -205,4 +210,116 @@ fn cycles_are_refused_when_they_close() {
     let e = registry.register(&with("q.proto", "o.proto").encode_to_vec()).unwrap_err().0;
     assert_eq!(e, "q.proto: imports form a cycle: q.proto -> o.proto -> p.proto -> q.proto");
     assert_eq!(registry.types().missing.join(" "), "q.proto");
+}
+
+/// A file whose package has its name, with a message `M`.
+fn file(name: &str, imports: &[&str]) -> FileDescriptorProto {
+    FileDescriptorProto {
+        name: Some(format!("{name}.proto")),
+        package: Some(name.into()),
+        dependency: imports.iter().map(|i| format!("{i}.proto")).collect(),
+        message_type: vec![DescriptorProto { name: Some("M".into()), ..DescriptorProto::default() }],
+        ..FileDescriptorProto::default()
+    }
+}
+
+fn has(registry: &Registry, packages: &[&str]) -> Vec<bool> {
+    packages.iter().map(|package| registry.types().find(&format!("{package}.M")).is_some()).collect()
+}
+
+#[test]
+fn a_fault_of_several_is_not_that_of_others() {
+    // A cycle that closes, and an import that is there twice, beside files that have waited for the same.
+    let mut registry = Registry::new();
+    for file in [
+        file("user", &["fine"]),
+        file("o", &["p"]),
+        file("p", &["o", "last"]),
+        file("twice", &["last", "last"]),
+        file("fine", &["last"]),
+    ] {
+        give(&mut registry, &[&file]);
+    }
+    let report = give(&mut registry, &[&file("last", &[])]);
+    assert_eq!(has(&registry, &["last", "fine", "user", "o", "p", "twice"]), [true, true, true, false, false, false]);
+    assert_eq!((missing(&report).as_str(), report.failure.is_some()), ("", true));
+    for name in ["o.M", "p.M"] {
+        assert!(why_not(&registry, name).contains("imports form a cycle: o.proto -> p.proto"), "{name}");
+    }
+    assert!(why_not(&registry, "twice.M").ends_with("does not link: imports \"last.proto\" twice"));
+
+    // A new version that breaks a file which is registered.
+    let mut user = file("user", &["old"]);
+    user.message_type[0].field.push(FieldDescriptorProto {
+        name: Some("m".into()),
+        number: Some(1),
+        label: Some(Label::Optional.into()),
+        type_name: Some(".old.M".into()),
+        ..FieldDescriptorProto::default()
+    });
+    let mut new = file("old", &["last"]);
+    new.message_type.clear();
+    let mut registry = Registry::new();
+    give(&mut registry, &[&file("old", &[]), &user]);
+    for file in [&new, &file("fine", &["last"])] {
+        give(&mut registry, &[file]);
+    }
+    let report = give(&mut registry, &[&file("last", &[])]);
+    assert!(report.failure.unwrap().0.ends_with("(with the new old.proto)"));
+    assert_eq!(has(&registry, &["old", "user", "fine"]), [true; 3]);
+}
+
+#[test]
+fn of_extensions_with_one_number_the_later_is_at_fault() {
+    let mut base = file("base", &[]);
+    base.message_type[0].extension_range.push(ExtensionRange { start: Some(100), end: Some(200), options: None });
+    let extension = |name: &str, number: i32| {
+        let mut file = file(name, &["base", "last"]);
+        file.extension.push(FieldDescriptorProto {
+            name: Some("e".into()),
+            number: Some(number),
+            label: Some(Label::Optional.into()),
+            r#type: Some(Type::Int32.into()),
+            extendee: Some(".base.M".into()),
+            ..FieldDescriptorProto::default()
+        });
+        file
+    };
+    let mut registry = Registry::new();
+    for file in [&base, &extension("a", 100), &extension("b", 100), &extension("c", 101)] {
+        give(&mut registry, &[file]);
+    }
+    let failed = give(&mut registry, &[&file("last", &[])]).failure.unwrap().0;
+    assert_eq!(failed, "b.proto: extensions \"a.e\" and \"b.e\" of \"base.M\" have the same number 100");
+    assert_eq!(has(&registry, &["a", "b", "c"]), [true, false, true]);
+    // The same where the other is registered.
+    let e = registry.register(&extension("d", 101).encode_to_vec()).unwrap_err().0;
+    assert_eq!(e, "d.proto: extensions \"c.e\" and \"d.e\" of \"base.M\" have the same number 101");
+}
+
+#[test]
+fn many_that_do_not_link_block_nobody() {
+    let mut registry = Registry::new();
+    let bad = |i: usize| {
+        let mut file = file(&format!("bad{i}"), &["last"]);
+        file.extension.push(FieldDescriptorProto {
+            name: Some("e".into()),
+            number: Some(1),
+            label: Some(Label::Optional.into()),
+            r#type: Some(Type::Int32.into()),
+            extendee: Some("Nothing".into()),
+            ..FieldDescriptorProto::default()
+        });
+        file
+    };
+    let mut all: Vec<_> = (0..2000).map(bad).collect();
+    all.extend([file("user", &["fine"]), file("fine", &["last"]), file("stuck", &["bad7"])]);
+    give(&mut registry, &all.iter().collect::<Vec<_>>());
+    let report = give(&mut registry, &[&file("last", &[])]);
+    assert_eq!(missing(&report), "bad7.proto");
+    assert_eq!(
+        has(&registry, &["last", "fine", "user", "bad0", "bad1999", "stuck"]),
+        [true, true, true, false, false, false]
+    );
+    assert!(why_not(&registry, "bad1999.M").contains("which does not link: "));
 }

@@ -52,6 +52,10 @@ pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
     if file.name().len() > LONGEST_FILE_NAME {
         return Err(SchemaError(format!("{}: the file's name is too long", quoted(file.name()))));
     }
+    let mut imports = HashSet::new();
+    if let Some(twice) = file.dependency.iter().find(|import| !imports.insert(*import)) {
+        return Err(SchemaError(format!("{}: imports {} twice", file.name(), quoted(twice))));
+    }
     let proto3 = syntax(file)? == Syntax::Proto3;
     let mut checker = Checker { file, proto3, scope: String::new() };
     checker.package()?;

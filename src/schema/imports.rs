@@ -41,11 +41,7 @@ pub(super) fn order(files: &[Declared], known: impl Fn(&str) -> bool) -> Result<
     let mut importers: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
     let mut waits_for = vec![0usize; files.len()];
     for (at, (file, waits)) in files.iter().zip(&mut waits_for).enumerate() {
-        let mut seen = HashSet::new();
         for import in file.imports {
-            if !seen.insert(import) {
-                return Err(SchemaError(format!("{}: imports {} twice", file.file, quoted(import))));
-            }
             if let Some(imported) = positions.get(import.as_str()) {
                 if let Some(importers) = importers.get_mut(*imported) {
                     importers.push(at);
@@ -165,7 +161,6 @@ mod tests {
             ["c", "b", "a", "d"]
         );
         assert_eq!(sorted(&[("a", &["x"])]), Err("a: import \"x\" is not registered".into()));
-        assert_eq!(sorted(&[("a", &["known", "known"])]), Err("a: imports \"known\" twice".into()));
     }
 
     #[test]

@@ -28,8 +28,6 @@ pub struct Registry {
 /// What registering came to.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// Whether anything is other than before, comments aside.
-    pub changed: bool,
     /// Imports that are still missing, also those of files that were registered earlier; sorted.
     pub missing: Vec<Arc<str>>,
     /// Files that have new content; sorted.
@@ -90,10 +88,7 @@ impl Registry {
         let news = self.news(&raw)?;
         let mut report = Report::default();
         if !news.is_empty() {
-            let only_comments = news.files.is_empty() && news.kept.is_empty();
-            let types = self.settle(news, &mut report)?;
-            report.changed = !only_comments && types.differs(&self.types);
-            self.types = Arc::new(types);
+            self.types = Arc::new(self.settle(news, &mut report)?);
         }
         report.missing = self.types.missing.clone();
         report.failed = self.types.failed();
@@ -103,8 +98,11 @@ impl Registry {
 
     /// Whether registering `bytes` would change nothing, and no file waits.
     pub fn knows(&self, bytes: &[u8]) -> bool {
-        self.types.waiting.is_empty()
-            && input::files(bytes).is_ok_and(|raw| self.news(&raw).is_ok_and(|news| news.is_empty()))
+        let known = |file: &RawFile| {
+            let registered = || self.types.set.file(self.types.id(file.name)?);
+            BUILT_IN.contains(&file.name) || registered().is_some_and(|registered| registered.is(file))
+        };
+        self.types.waiting.is_empty() && input::files(bytes).is_ok_and(|raw| raw.iter().all(known))
     }
 
     /// The registered file of that name.
@@ -150,7 +148,7 @@ impl Registry {
                 && *registered.content == *file.content
             {
                 if let Some(info) = &file.source_info
-                    && registered.source_info.as_deref() != Some(info)
+                    && !registered.is(file)
                 {
                     news.source_infos.push((id, Content::new(info)));
                 }
@@ -180,6 +178,14 @@ impl Registry {
             types = with_source_infos(types, source_infos);
         }
         settle(types, files, report)
+    }
+}
+
+impl File {
+    /// Whether `raw` is this file again, with these comments or none.
+    fn is(&self, raw: &RawFile) -> bool {
+        let info = raw.source_info.is_none() || self.source_info.as_deref() == raw.source_info.as_deref();
+        info && *self.content == *raw.content
     }
 }
 

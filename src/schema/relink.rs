@@ -174,10 +174,4 @@ impl Types {
             })
             .collect()
     }
-
-    /// Whether other files are registered, or wait, than in `other`; names aside.
-    pub(super) fn differs(&self, other: &Types) -> bool {
-        let waiting = |types: &Types| types.waiting.iter().map(Arc::as_ptr).collect::<Vec<_>>();
-        !Arc::ptr_eq(&self.set, &other.set) || self.chosen != other.chosen || waiting(self) != waiting(other)
-    }
 }

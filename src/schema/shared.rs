@@ -69,10 +69,14 @@ fn find_in(sets: &mut Vec<Weak<Set>>, wanted: &[Wanted]) -> Option<Types> {
 /// The `wanted` files, seen in `set`, if it has them all, they mean the same files by their imports, and no other file
 /// has an influence on them.
 fn see(set: &Arc<Set>, wanted: &[Wanted]) -> Option<Types> {
+    // What is new comes last, and is what most sets lack.
+    let newest = wanted.last()?;
+    if !set.by_name.contains_key(&newest.name) && !set.by_content.contains_key(&newest.content) {
+        return None;
+    }
     let mut aliases = HashMap::new();
     let mut chosen = vec![false; set.files.len()];
     chosen.iter_mut().take(BUILT_IN.len()).for_each(|chosen| *chosen = true);
-    // What is new comes last, and is what most sets lack.
     for file in wanted.iter().rev() {
         match set.by_name.get(&file.name).filter(|id| set.file(**id).is_some_and(|f| file.is(f))) {
             Some(id) => *chosen.get_mut(*id as usize)? = true,

@@ -1,6 +1,5 @@
 //! .proto text: what it compiles to, where imports are found, and what errors say.
 
-use crate::schema::tests::changed;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,12 +24,12 @@ fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
 
 fn files(registry: &mut Registry, paths: &[PathBuf], folders: &[PathBuf]) -> Result<bool, String> {
     let sources = Sources::files(paths, folders.to_vec()).map_err(|e| e.0)?;
-    registry.register_sources(sources).map(|r| r.changed).map_err(|e| e.0)
+    registry.changes_by(|registry| registry.register_sources(sources)).map_err(|e| e.0)
 }
 
 fn text(registry: &mut Registry, name: &str, text: &str) -> Result<bool, String> {
     let sources = Sources::text(text.as_bytes(), Some(name.as_bytes())).map_err(|e| e.0)?;
-    registry.register_sources(sources).map(|r| r.changed).map_err(|e| e.0)
+    registry.changes_by(|registry| registry.register_sources(sources)).map_err(|e| e.0)
 }
 
 /// The message of the error in `source`, which leaves nothing behind.
@@ -68,11 +67,11 @@ fn text_equals_what_protoc_makes_of_it() {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("descriptors/{name}.proto"));
         let protoc = fs::read(path.with_extension("pb")).unwrap();
         let mut registry = Registry::new();
-        assert_eq!(changed(registry.register(&protoc)), Ok(true), "{name}");
+        assert_eq!(registry.changes(&protoc), Ok(true), "{name}");
         assert_eq!(files(&mut registry, std::slice::from_ref(&path), &[]), Ok(false), "{name}");
         let mut registry = Registry::new();
         assert_eq!(files(&mut registry, &[path], &[]), Ok(true), "{name}");
-        assert_eq!(changed(registry.register(&protoc)), Ok(false), "{name}");
+        assert_eq!(registry.changes(&protoc), Ok(false), "{name}");
     }
 }
 
@@ -132,7 +131,9 @@ fn comments_may_be_in_any_encoding() {
     let source =
         b"\xef\xbb\xbf/* \xd6\xd0\xce\xc4 */ syntax = \"proto3\"; // \x81\x5c\nmessage A { // \x80\n int32 a = 1; }";
     let mut registry = Registry::new();
-    let mut register = |source: &[u8]| changed(registry.register_sources(Sources::text(source, Some(b"a.proto"))?));
+    let mut register = |source: &[u8]| {
+        registry.changes_by(|registry| registry.register_sources(Sources::text(source, Some(b"a.proto"))?))
+    };
     assert_eq!(register(source), Ok(true));
     assert_eq!(register(b"syntax = \"proto3\"; message A { int32 a = 1; }"), Ok(false));
     let e = |source: &[u8]| Sources::text(source, None).unwrap_err().0;
@@ -161,7 +162,9 @@ fn what_is_not_imported_is_named() {
 #[test]
 fn text_without_a_name_is_named_after_itself() {
     let mut registry = Registry::new();
-    let mut register = |text: &str| changed(registry.register_sources(Sources::text(text.as_bytes(), None).unwrap()));
+    let mut register = |text: &str| {
+        registry.changes_by(|registry| registry.register_sources(Sources::text(text.as_bytes(), None).unwrap()))
+    };
     assert_eq!(register("message A {}"), Ok(true));
     assert_eq!(register("message A {}"), Ok(false));
     assert_eq!(register("message B {}"), Ok(true));

@@ -1,6 +1,5 @@
 //! Descriptors that protoc would not write: an error, never a panic.
 
-use super::changed;
 use prost::Message;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
@@ -47,7 +46,7 @@ fn error(file: &FileDescriptorProto) -> String {
     let e = registry.register(&file.encode_to_vec()).unwrap_err().0;
     // The registry still works.
     let good = FileDescriptorProto { name: Some("good.proto".into()), ..FileDescriptorProto::default() };
-    assert_eq!(changed(registry.register(&good.encode_to_vec())), Ok(true));
+    assert_eq!(registry.changes(&good.encode_to_vec()), Ok(true));
     e
 }
 
@@ -61,7 +60,7 @@ fn syntaxes() {
     let with = |syntax: &str| FileDescriptorProto { syntax: Some(syntax.into()), ..file(vec![]) };
     assert_eq!(error(&with("editions")), "x.proto: editions are not supported yet");
     assert_eq!(error(&with("proto4")), "x.proto: unknown syntax \"proto4\"");
-    assert_eq!(changed(Registry::new().register(&with("").encode_to_vec())), Ok(true));
+    assert_eq!(Registry::new().changes(&with("").encode_to_vec()), Ok(true));
 }
 
 #[test]
@@ -294,7 +293,7 @@ fn public_imports_of_public_imports_do_not_multiply() {
     }
     let mut last = file(vec![message("M", vec![typed("f", 1, Type::Message, ".M0")])]);
     last.dependency = names;
-    assert_eq!(changed(registry.register(&last.encode_to_vec())), Ok(true));
+    assert_eq!(registry.changes(&last.encode_to_vec()), Ok(true));
 }
 
 #[test]
@@ -345,7 +344,7 @@ fn deep_nesting() {
         }
         file(vec![m])
     };
-    assert_eq!(changed(Registry::new().register(&nested(90).encode_to_vec())), Ok(true));
+    assert_eq!(Registry::new().changes(&nested(90).encode_to_vec()), Ok(true));
     let e = error(&nested(150));
     assert!(e.starts_with("x.proto: ") && e.contains("recursion limit"), "{e}");
     // Far beyond, by hand: encoding it would overflow the stack.

@@ -11,7 +11,9 @@ use prost::Message;
 use prost_types::FileDescriptorSet;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 
-use super::Report;
+use std::sync::Arc;
+
+use super::{Registry, Report, Types};
 use crate::error::SchemaError;
 
 struct Sources(Vec<(String, String)>);
@@ -46,13 +48,30 @@ pub(crate) fn compile(sources: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A registry with one file of `source`.
-pub(crate) fn registry(source: &str) -> super::Registry {
-    let mut registry = super::Registry::new();
+pub(crate) fn registry(source: &str) -> Registry {
+    let mut registry = Registry::new();
     registry.register(&compile(&[("test.proto", source)])).unwrap();
     registry
 }
 
-/// Whether registering changed anything.
-pub(super) fn changed(outcome: Result<Report, SchemaError>) -> Result<bool, SchemaError> {
-    outcome.map(|report| report.changed)
+impl Registry {
+    /// Registers `bytes`. Tells whether that changed anything, comments aside.
+    pub(super) fn changes(&mut self, bytes: &[u8]) -> Result<bool, SchemaError> {
+        self.changes_by(|registry| registry.register(bytes))
+    }
+
+    /// Whether `register` changed anything, comments aside.
+    pub(super) fn changes_by(
+        &mut self,
+        register: impl FnOnce(&mut Self) -> Result<Report, SchemaError>,
+    ) -> Result<bool, SchemaError> {
+        let before = self.types().clone();
+        register(self)?;
+        let (before, after) = (&*before, &**self.types());
+        let plans = |types: &Types| types.set.messages.iter().map(Arc::as_ptr).collect::<Vec<_>>();
+        let waiting = |types: &Types| types.waiting.iter().map(Arc::as_ptr).collect::<Vec<_>>();
+        let files = |types: &Types| types.files().count();
+        let same = files(before) == files(after) && plans(before) == plans(after) && waiting(before) == waiting(after);
+        Ok(!same)
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prost::Message;
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
-use super::{changed, compile, compile_set};
+use super::{compile, compile_set};
 use crate::error::SchemaError;
 use crate::schema::{Registry, Report, Types};
 
@@ -43,7 +43,7 @@ fn files_may_come_in_any_order_within_a_set() {
     let mut set = compile_set(&[("b.proto", B), ("a.proto", A)]);
     for _ in 0..2 {
         let mut registry = Registry::new();
-        assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(true));
+        assert_eq!(registry.changes(&set.encode_to_vec()), Ok(true));
         let a = registry.types().find_message("a.A").unwrap();
         assert_eq!(&*registry.types().set.message(a.fields[0].sub).unwrap().name, "b.B");
         set.file.reverse();
@@ -57,8 +57,8 @@ fn single_files_and_sets_mix() {
     let alone = set.file[1].encode_to_vec();
     assert_eq!(missing(registry.register(&alone)), "b.proto");
     assert!(missing(registry.register(&set.file[0].encode_to_vec())).is_empty());
-    assert_eq!(changed(registry.register(&alone)), Ok(false));
-    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(false));
+    assert_eq!(registry.changes(&alone), Ok(false));
+    assert_eq!(registry.changes(&set.encode_to_vec()), Ok(false));
     assert!(registry.types().find_enum("a.E").is_some());
 }
 
@@ -66,14 +66,14 @@ fn single_files_and_sets_mix() {
 fn equal_content_changes_nothing() {
     let bytes = compile(&[("b.proto", B)]);
     let mut registry = Registry::new();
-    assert_eq!(changed(registry.register(&bytes)), Ok(true));
+    assert_eq!(registry.changes(&bytes), Ok(true));
     let before = registry.types().clone();
-    assert_eq!(changed(registry.register(&bytes)), Ok(false));
+    assert_eq!(registry.changes(&bytes), Ok(false));
     assert!(Arc::ptr_eq(&before, registry.types()));
     let other = compile(&[("b.proto", &B.replace("= 1", "= 2"))]);
     // Within one set too.
     let twice = [bytes.clone(), bytes.clone()].concat();
-    assert_eq!(changed(Registry::new().register(&twice)), Ok(true));
+    assert_eq!(Registry::new().changes(&twice), Ok(true));
     assert_eq!(error(&mut Registry::new(), &[bytes, other].concat()), "b.proto: given twice, with different content");
 }
 
@@ -84,9 +84,9 @@ fn equal_content_under_another_name_is_another_name() {
         |file: &FileDescriptorProto, name: &str| FileDescriptorProto { name: Some(name.into()), ..file.clone() };
     let [b, a] = [&set.file[0], &set.file[1]];
     let mut registry = Registry::new();
-    assert_eq!(changed(registry.register(&b.encode_to_vec())), Ok(true));
+    assert_eq!(registry.changes(&b.encode_to_vec()), Ok(true));
     let before = registry.types().clone();
-    assert_eq!(changed(registry.register(&named(b, "other.proto").encode_to_vec())), Ok(false));
+    assert_eq!(registry.changes(&named(b, "other.proto").encode_to_vec()), Ok(false));
     assert!(Arc::ptr_eq(&before.set, &registry.types().set));
     // The name is as good as the first.
     let differs = FileDescriptorProto { package: Some("p".into()), ..named(b, "other.proto") };
@@ -99,9 +99,9 @@ fn equal_content_under_another_name_is_another_name() {
     importer.dependency = vec!["third.proto".into(), "b.proto".into(), "other.proto".into()];
     importer.public_dependency = vec![1];
     let set = FileDescriptorSet { file: vec![importer, named(b, "third.proto")] };
-    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(true));
+    assert_eq!(registry.changes(&set.encode_to_vec()), Ok(true));
     assert!(registry.types().find_message("a.A").is_some());
-    assert_eq!(changed(registry.register(&named(b, "third.proto").encode_to_vec())), Ok(false));
+    assert_eq!(registry.changes(&named(b, "third.proto").encode_to_vec()), Ok(false));
     // The pool is made again after an error.
     let clash = FileDescriptorProto { syntax: None, ..named(b, "clash.proto") };
     assert!(error(&mut registry, &clash.encode_to_vec()).starts_with("clash.proto: name 'b.B' is already defined"));
@@ -109,7 +109,7 @@ fn equal_content_under_another_name_is_another_name() {
     after.package = Some("c".into());
     after.dependency = vec!["other.proto".into()];
     after.message_type[0].field[1].type_name = Some(".c.E".into());
-    assert_eq!(changed(registry.register(&after.encode_to_vec())), Ok(true));
+    assert_eq!(registry.changes(&after.encode_to_vec()), Ok(true));
 }
 
 #[test]
@@ -123,13 +123,13 @@ fn equal_content_within_one_set() {
         for _ in 0..file.len() {
             file.rotate_left(1);
             let mut registry = Registry::new();
-            assert_eq!(changed(registry.register(&FileDescriptorSet { file: file.clone() }.encode_to_vec())), Ok(true));
+            assert_eq!(registry.changes(&FileDescriptorSet { file: file.clone() }.encode_to_vec()), Ok(true));
             for file in &file {
-                assert_eq!(changed(registry.register(&file.encode_to_vec())), Ok(false));
+                assert_eq!(registry.changes(&file.encode_to_vec()), Ok(false));
             }
             let a = file.iter().find(|f| f.name() == "a.proto").unwrap();
             let again = FileDescriptorProto { name: Some("a2.proto".into()), ..a.clone() };
-            assert_eq!(changed(registry.register(&again.encode_to_vec())), Ok(false));
+            assert_eq!(registry.changes(&again.encode_to_vec()), Ok(false));
         }
     }
     // Two names with other content for one of them.
@@ -167,18 +167,18 @@ fn files_without_definitions() {
     };
     let mut registry = Registry::new();
     // Not taken for a built-in one.
-    assert_eq!(changed(registry.register(&empty("a.proto", &[]).encode_to_vec())), Ok(true));
-    assert_eq!(changed(registry.register(&empty("b.proto", &[]).encode_to_vec())), Ok(false));
+    assert_eq!(registry.changes(&empty("a.proto", &[]).encode_to_vec()), Ok(true));
+    assert_eq!(registry.changes(&empty("b.proto", &[]).encode_to_vec()), Ok(false));
     let any = ["google/protobuf/any.proto"];
-    assert_eq!(changed(registry.register(&empty("c.proto", &any).encode_to_vec())), Ok(true));
-    assert_eq!(changed(registry.register(&empty("d.proto", &any).encode_to_vec())), Ok(false));
+    assert_eq!(registry.changes(&empty("c.proto", &any).encode_to_vec()), Ok(true));
+    assert_eq!(registry.changes(&empty("d.proto", &any).encode_to_vec()), Ok(false));
     for (package, import) in [("m1", "a.proto"), ("m2", "b.proto"), ("m3", "c.proto"), ("m4", "d.proto")] {
         let mut user = file("syntax = \"proto3\"; message M { M m = 1; }");
         user.name = Some(format!("{package}.proto"));
         user.package = Some(package.into());
         user.dependency = vec![import.into()];
         user.message_type[0].field[0].type_name = Some(".google.protobuf.Any".into());
-        let seen = changed(registry.register(&user.encode_to_vec())).map_err(|e| e.0);
+        let seen = registry.changes(&user.encode_to_vec()).map_err(|e| e.0);
         if import < "c" {
             assert_eq!(
                 seen,
@@ -218,7 +218,7 @@ fn built_in_files_need_not_come_and_may() {
         extend google.protobuf.FieldOptions { int32 rank = 50000; }
         message M { google.protobuf.Any any = 1 [(rank) = 5]; google.protobuf.FileDescriptorSet set = 2; }";
     let mut registry = Registry::new();
-    assert_eq!(changed(registry.register(&compile(&[("m.proto", text)]))), Ok(true));
+    assert_eq!(registry.changes(&compile(&[("m.proto", text)])), Ok(true));
     let m = registry.types().find_message("M").unwrap();
     assert_eq!(&*registry.types().set.message(m.fields[0].sub).unwrap().name, "google.protobuf.Any");
 
@@ -227,7 +227,7 @@ fn built_in_files_need_not_come_and_may() {
         ..file("syntax = \"proto3\"; message Mine {}")
     };
     let set = FileDescriptorSet { file: vec![own] };
-    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(false));
+    assert_eq!(registry.changes(&set.encode_to_vec()), Ok(false));
     assert!(registry.types().find("Mine").is_none());
 }
 
@@ -247,7 +247,7 @@ fn public_imports_are_seen_through_all_the_way() {
     ]);
     set.file[3].dependency.truncate(1);
     let mut registry = Registry::new();
-    assert_eq!(changed(registry.register(&set.encode_to_vec())), Ok(true));
+    assert_eq!(registry.changes(&set.encode_to_vec()), Ok(true));
     let mut bad = set.clone();
     bad.file[3].message_type[0].field[0].type_name = Some(".google.protobuf.Any".into());
     assert_eq!(
@@ -257,7 +257,7 @@ fn public_imports_are_seen_through_all_the_way() {
     // One by one as well.
     let mut registry = Registry::new();
     for file in set.file {
-        assert_eq!(changed(registry.register(&file.encode_to_vec())), Ok(true));
+        assert_eq!(registry.changes(&file.encode_to_vec()), Ok(true));
     }
 }
 
@@ -271,7 +271,7 @@ fn json_names_of_proto2_and_letter_case_may_clash() {
         bare.syntax = text.contains("proto3").then(|| "proto3".into());
         bare.message_type[0].field[0].name = Some("foo_bar".into());
         bare.message_type[0].field[1].name = Some(if text.contains("fooBar") { "fooBar" } else { "foobar" }.into());
-        assert_eq!(changed(Registry::new().register(&bare.encode_to_vec())), Ok(true), "{text}");
+        assert_eq!(Registry::new().changes(&bare.encode_to_vec()), Ok(true), "{text}");
     }
 }
 
@@ -287,7 +287,7 @@ fn an_error_leaves_the_registry_as_it_was() {
     let set = FileDescriptorSet { file: vec![good.file[1].clone(), bad] };
     assert_eq!(error(&mut registry, &set.encode_to_vec()), "x.proto: x.X.n: name 'Nowhere' is not defined");
     assert!(registry.types().find("a.A").is_none());
-    assert_eq!(changed(registry.register(&good.encode_to_vec())), Ok(true));
+    assert_eq!(registry.changes(&good.encode_to_vec()), Ok(true));
     assert!(registry.types().find("a.A").is_some());
 }
 
@@ -299,7 +299,7 @@ fn clear_forgets() {
     registry.clear();
     assert!(registry.types().find("b.B").is_none());
     assert!(registry.types().find("google.protobuf.Any").is_some());
-    assert_eq!(changed(registry.register(&bytes)), Ok(true));
+    assert_eq!(registry.changes(&bytes), Ok(true));
 }
 
 #[test]
@@ -343,12 +343,12 @@ fn forest(n: usize) -> FileDescriptorSet {
 fn many_files_at_once_and_one_by_one() {
     let set = forest(200);
     let mut at_once = Registry::new();
-    assert_eq!(changed(at_once.register(&set.encode_to_vec())), Ok(true));
+    assert_eq!(at_once.changes(&set.encode_to_vec()), Ok(true));
     let mut one_by_one = Registry::new();
     for file in set.file.iter().rev() {
         // A handle on the set, as an instance holds one.
         let _held = one_by_one.types().clone();
-        assert_eq!(changed(one_by_one.register(&file.encode_to_vec())), Ok(true));
+        assert_eq!(one_by_one.changes(&file.encode_to_vec()), Ok(true));
     }
     assert_eq!(at_once.types().set.messages.len(), one_by_one.types().set.messages.len());
     let m = one_by_one.types().find_message("p199.M9").unwrap();

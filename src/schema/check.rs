@@ -204,6 +204,8 @@ impl Checker<'_> {
         self.within(message.name(), |c| {
             c.must(message.field.len() <= MOST_FIELDS, "more than 65,534 fields")?;
             c.must(message.extension_range.len() <= MOST_RANGES, "more than 10,000 extension ranges")?;
+            let holds = message.extension_range.iter().all(|r| 0 < r.start() && r.start() < r.end());
+            c.must(holds, "an extension range that is none")?;
             for oneof in &message.oneof_decl {
                 c.within(oneof.name(), |_| Ok(()))?;
             }

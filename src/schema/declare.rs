@@ -12,11 +12,14 @@ use crate::error::SchemaError;
 
 type Result<T> = std::result::Result<T, SchemaError>;
 
+/// What the full names that a file adds may come to, in bytes: long scopes multiply.
+const MOST_NAMES: usize = 16 << 20;
+
 /// Declares all that `proto`, the file `id` of `set`, defines. Its enums are compiled; the plans of its messages follow
 /// later, in the order in which they are declared here.
 pub(super) fn declare(set: &mut Set, id: FileId, proto: &FileDescriptorProto, closed: bool) -> Result<()> {
     let messages = set.messages.len();
-    let mut d = Declarer { set, id, file: proto.name(), closed, messages };
+    let mut d = Declarer { set, id, file: proto.name(), closed, messages, stored: 0 };
     let package = proto.package();
     for (end, _) in package.match_indices('.').chain((!package.is_empty()).then_some((package.len(), ""))) {
         d.package(package.get(..end).unwrap_or_default())?;
@@ -48,6 +51,8 @@ struct Declarer<'a> {
     closed: bool,
     /// The position of the next message.
     messages: usize,
+    /// How long all names are that were added.
+    stored: usize,
 }
 
 impl Declarer<'_> {
@@ -81,6 +86,10 @@ impl Declarer<'_> {
     }
 
     fn insert(&mut self, name: String, symbol: Symbol) -> Result<Arc<str>> {
+        self.stored = self.stored.saturating_add(name.len());
+        if self.stored > MOST_NAMES {
+            return Err(SchemaError(format!("{}: its names within their scopes are too long", self.file)));
+        }
         let name: Arc<str> = name.into();
         let Some((_, other)) = self.set.names.insert(name.clone(), symbol, self.id) else { return Ok(name) };
         match self.set.file(other) {

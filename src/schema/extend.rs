@@ -33,6 +33,9 @@ impl MessagePlan {
             return Some(format!("message '{}' does not define '{number}' as an extension number", self.name));
         }
         let f = &extension.field;
+        if self.map_entry {
+            return Some("a map's entries cannot be extended".into());
+        }
         if self.message_set && (f.repeated() || f.op != Op::Message) {
             return Some("an extension of a message set must be an optional message".into());
         }

@@ -1,6 +1,7 @@
 //! Descriptors that protoc would not write: an error, never a panic.
 
 use prost::Message;
+use prost_types::descriptor_proto::ExtensionRange;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto, FieldOptions,
@@ -319,6 +320,39 @@ fn services_and_extensions() {
     assert_eq!(error(&extend(Some(".M"))), "x.proto: x: message 'M' does not define '5' as an extension number");
     let own = FieldDescriptorProto { extendee: Some(".M".into()), ..field("f", 1, Type::Int32) };
     assert_eq!(field_error(own), "x.proto: M.f: a message's own field extends another message");
+}
+
+#[test]
+fn extension_ranges() {
+    let ranged = |start, end| DescriptorProto {
+        extension_range: vec![ExtensionRange { start: Some(start), end: Some(end), options: None }],
+        ..message("M", vec![field("f", 5, Type::Int32)])
+    };
+    for (start, end) in [(0, 3), (-1, 3), (3, 3), (4, 3), (i32::MAX, i32::MIN)] {
+        assert_eq!(error(&file(vec![ranged(start, end)])), "x.proto: M: an extension range that is none");
+    }
+    assert_eq!(error(&file(vec![ranged(1, 6)])), "x.proto: M.f: its number is one of extensions");
+    assert_eq!(Registry::new().changes(&file(vec![ranged(6, i32::MAX)]).encode_to_vec()), Ok(true));
+}
+
+#[test]
+fn entries_of_maps_are_not_extended() {
+    let entry = DescriptorProto {
+        options: Some(MessageOptions { map_entry: Some(true), ..MessageOptions::default() }),
+        extension_range: vec![ExtensionRange { start: Some(5), end: Some(9), options: None }],
+        ..message("Entry", vec![field("key", 1, Type::Int32), field("value", 2, Type::Int32)])
+    };
+    let extension = FieldDescriptorProto { extendee: Some(".M.Entry".into()), ..field("e", 5, Type::Int32) };
+    let m = DescriptorProto { nested_type: vec![entry], ..message("M", vec![]) };
+    let file = FileDescriptorProto { extension: vec![extension], ..file(vec![m]) };
+    assert_eq!(error(&file), "x.proto: e: a map's entries cannot be extended");
+}
+
+#[test]
+fn long_scopes_do_not_multiply() {
+    let messages = (0..20_000).map(|i| message(&format!("M{i}"), vec![])).collect();
+    let file = FileDescriptorProto { package: Some("p".repeat(900)), ..file(messages) };
+    assert_eq!(error(&file), "x.proto: its names within their scopes are too long");
 }
 
 #[test]

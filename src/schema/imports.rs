@@ -128,7 +128,10 @@ pub(super) fn resolve<'f>(
                 }
             }
             if total.saturating_add(seen.len()) > MOST_VISIBLE {
-                return Err(SchemaError(format!("{}: too many imports, with those that they import publicly", file.file)));
+                return Err(SchemaError(format!(
+                    "{}: too many imports, with those that they import publicly",
+                    file.file
+                )));
             }
         }
     }
@@ -187,6 +190,9 @@ mod tests {
         assert_eq!(seen.visible, Box::from([0, 2, 1, 3, 4]));
         let bad = Declared { public: &[2], ..file };
         assert_eq!(resolve(bad, id, exported, &mut 0).unwrap_err().0, "f: public import 2 is none of its imports");
-        assert_eq!(resolve(file, id, exported, &mut MOST_VISIBLE.clone()).unwrap_err().0, "f: too many imports, with those that they import publicly");
+        assert_eq!(
+            resolve(file, id, exported, &mut MOST_VISIBLE.clone()).unwrap_err().0,
+            "f: too many imports, with those that they import publicly"
+        );
     }
 }

@@ -108,9 +108,12 @@ fn link(types: &Types, wanted: &[Wanted], given: &HashMap<&str, usize>, keep: bo
     }
 }
 
-/// The names of the files that replace others, for an error.
+/// The names of the files that replace others, or of all that are given, for an error.
 fn replacing(types: &Types, given: &HashMap<&str, usize>) -> String {
     let mut names: Vec<&str> = given.keys().copied().filter(|name| types.id(name).is_some()).collect();
+    if names.is_empty() {
+        names.extend(given.keys());
+    }
     names.sort_unstable();
     match *names {
         [a, b, _, ..] => format!("{a}, {b}, ..."),

@@ -81,6 +81,25 @@ fn some_of_the_files_are_seen_in_the_set_of_all() {
 }
 
 #[test]
+fn a_clash_beside_some_of_the_files_names_the_new_one() {
+    let files = three("beside");
+    let [a, b, c] = &files[..] else { panic!() };
+    let [mut all, mut some] = [Registry::new(), Registry::new()];
+    give(&mut all, &[a, b, c]);
+    give(&mut some, &[a, b]);
+    assert!(same_set(&all, &some));
+    // It imports nothing, so it is linked before b.proto, which it clashes with.
+    let mut clash = c.clone();
+    clash.name = Some("beside/d.proto".into());
+    clash.message_type[0].name = Some("B".into());
+    assert_eq!(
+        some.register(&clash.encode_to_vec()).unwrap_err().0,
+        "beside/b.proto: name 'beside.B' is already defined in file 'beside/d.proto' (with the new beside/d.proto)"
+    );
+    assert!(some.types().find("beside.B").is_some());
+}
+
+#[test]
 fn extensions_of_others_are_not_seen() {
     let files = three("ext");
     let [a, _, c] = &files[..] else { panic!() };

@@ -45,6 +45,10 @@ impl Waiting {
     }
 }
 
+fn last_part(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, last)| last)
+}
+
 fn define(defines: &mut HashSet<Box<str>>, scope: &str, message: &DescriptorProto) {
     let name = format!("{scope}{}", message.name());
     let scope = format!("{name}.");
@@ -78,12 +82,19 @@ impl Types {
             match import.and_then(|import| self.waiting_file(import)).filter(|next| seen.insert(&next.file.name)) {
                 Some(next) => file = next,
                 None => {
-                    let import = quoted(import.map_or("", |import| import));
+                    let import = import.map_or("", |import| import);
                     let of = if name == first { String::new() } else { format!(" of {name}") };
-                    return format!("waits for import {import}{of}");
+                    return format!("waits for import {}{of}{}", quoted(import), self.namesake(import));
                 }
             }
         }
+    }
+
+    /// ` (folder/name is registered)`, if that is in another folder than `import` says: it was compiled with other include
+    /// dirs. Or nothing.
+    fn namesake(&self, import: &str) -> String {
+        let found = self.files().map(|(_, file)| &file.name).find(|name| last_part(name) == last_part(import));
+        found.map_or_else(String::new, |name| format!(" ({name} is registered)"))
     }
 
     /// The files that had waited and did not link, and why.

@@ -147,6 +147,16 @@ fn a_waiting_file_that_does_not_link_blocks_nobody() {
 }
 
 #[test]
+fn a_file_in_another_folder_is_named() {
+    let mut registry = Registry::new();
+    give(&mut registry, &[&file("sub/near", &[]), &file("far", &["near"])]);
+    assert_eq!(
+        why_not(&registry, "far.M"),
+        "far.M is in far.proto, which waits for import \"near.proto\" (sub/near.proto is registered)"
+    );
+}
+
+#[test]
 fn a_reload_gives_what_failed_another_try() {
     let set = compile_set(&[
         ("again.proto", "syntax = \"proto3\"; package again; message Base {}"),
@@ -218,7 +228,7 @@ fn cycles_are_refused_when_they_close() {
 fn file(name: &str, imports: &[&str]) -> FileDescriptorProto {
     FileDescriptorProto {
         name: Some(format!("{name}.proto")),
-        package: Some(name.into()),
+        package: Some(name.replace('/', "_")),
         dependency: imports.iter().map(|i| format!("{i}.proto")).collect(),
         message_type: vec![DescriptorProto { name: Some("M".into()), ..DescriptorProto::default() }],
         ..FileDescriptorProto::default()

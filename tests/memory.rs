@@ -1,0 +1,65 @@
+//! Memory outside of Lua's heap: what a state reloads, asks about, compiles and fails at leaves nothing behind.
+#![cfg(feature = "vendored")]
+
+use mlua::Lua;
+
+use support::counting::{Counting, live};
+use support::{register, scale};
+
+mod support;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Uses all types of the schema, with patterns that no one asked for before.
+const ASK: &str = r#"
+    local protobuf, round = ...
+    for _, name in ipairs(protobuf.types "message") do
+      for _, field in ipairs(protobuf.fields(name)) do
+        protobuf.schema_options(name, field.name)
+        if not field.extension then
+          pcall(protobuf.unpack, name .. (" "):rep(round) .. field.name, "")
+        end
+      end
+      protobuf.comment(name)
+      local message = protobuf.decode(name, "")
+      pcall(protobuf.encode, name, message or {})
+      pcall(protobuf.encode, name, { no_such_field = round })
+      pcall(protobuf.decode, name, "\255\255\255")
+    end
+    for _, name in ipairs(protobuf.types "enum") do
+      protobuf.enum(name)
+    end
+    for _, name in ipairs(protobuf.services()) do
+      protobuf.methods(name)
+    end
+    pcall(protobuf.register, ("\10\5"):rep(round))
+"#;
+
+fn collected(lua: &Lua) -> usize {
+    for _ in 0..3 {
+        lua.gc_collect().expect("garbage is collected");
+    }
+    live()
+}
+
+#[test]
+fn reloads_and_questions_leave_nothing_behind() {
+    let files = scale::files(11, 60, 8);
+    let (lua, protobuf) = support::lua();
+    register(&lua, &protobuf, &scale::set_of(&files)).expect("it registers");
+    let ask = lua.load(ASK).into_function().expect("it compiles");
+    let rounds = |rounds: std::ops::Range<u16>| {
+        for round in rounds {
+            let file = &files[usize::from(round) % files.len()];
+            register(&lua, &protobuf, &file.revised(round)).expect("it reloads");
+            ask.call::<()>((&protobuf, round % 50)).expect("all is told");
+            register(&lua, &protobuf, &file.bytes).expect("it reloads");
+        }
+        collected(&lua)
+    };
+    let before = rounds(1..60);
+    let after = rounds(60..240);
+    let grown = after.saturating_sub(before);
+    assert!(grown < 32 << 10, "{grown} bytes more after 180 rounds, {before} before");
+}

@@ -7,8 +7,8 @@ use super::{input_argument, no_pattern, no_type};
 use crate::codec::{FlatSink, PathSink, TableSink};
 use crate::error::{DecodeError, Text};
 use crate::kernel::{self};
-use crate::schema::{Paths, Pattern};
-use crate::state::{Epoch, Instance, UPVALUE_PINS};
+use crate::schema::{MessagePlan, Paths, Pattern};
+use crate::state::{Epoch, Instance, Options, UPVALUE_PINS};
 use crate::vm::api::*;
 use crate::vm::{Pins, raise};
 
@@ -28,32 +28,49 @@ pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
             4
         };
         lua_pushvalue(l, lua_upvalueindex(2));
-        let options = instance.options.get();
-        // A call that is interrupted by this one keeps its part.
-        let start = instance.unknown.borrow().len();
-        let mut sink = TableSink {
-            l,
-            pins: Pins { table: pins },
-            bindings: &epoch.bindings,
-            rules: options.rules,
-            unknown: &instance.unknown,
-            unknown_len: start,
-        };
-        let mut cx = options.context(epoch.set(), &instance.trace);
-        let result = kernel::decode(input, m, &mut sink, &mut cx);
-        if instance.unknown.borrow().len() != start {
-            release_unknown(instance, start);
-        }
-        match result {
+        match push_message(l, instance, epoch, Pins { table: pins }, instance.options.get(), m, input) {
             Ok(()) => 1,
             Err(error) => decode_failed(l, instance, &m.name, input, error),
         }
     }
 }
 
+/// Pushes the table of the message `m` that `input` is. May raise.
+///
+/// # Safety
+/// The epoch's table of pins is on the stack, and so is what keeps `input`; no frame up to Lua holds a value with a
+/// destructor.
+#[inline(always)]
+pub(super) unsafe fn push_message(
+    l: *mut lua_State,
+    instance: &Instance,
+    epoch: &Epoch,
+    pins: Pins,
+    options: Options,
+    m: &MessagePlan,
+    input: &[u8],
+) -> Result<(), DecodeError> {
+    // A call that is interrupted by this one keeps its part.
+    let start = instance.unknown.borrow().len();
+    let mut sink = TableSink {
+        l,
+        pins,
+        bindings: &epoch.bindings,
+        rules: options.rules,
+        unknown: &instance.unknown,
+        unknown_len: start,
+    };
+    let mut cx = options.context(epoch.set(), &instance.trace);
+    let result = kernel::decode(input, m, &mut sink, &mut cx);
+    if instance.unknown.borrow().len() != start {
+        release_unknown(instance, start);
+    }
+    result
+}
+
 /// Cuts the scratch of unknown fields back, and gives the memory of huge ones back.
 #[cold]
-pub(super) fn release_unknown(instance: &Instance, start: usize) {
+fn release_unknown(instance: &Instance, start: usize) {
     const KEPT: usize = 1 << 20;
     let mut unknown = instance.unknown.borrow_mut();
     unknown.truncate(start);

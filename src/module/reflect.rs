@@ -4,12 +4,11 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use super::decode::{release_unknown, told};
-use super::types::push_names;
+use super::decode::{push_message, told};
+use super::types::{push_names, size};
 use super::{bad_argument, string_argument};
-use crate::codec::{Defaults, TableSink, push_default};
+use crate::codec::{Defaults, push_default};
 use crate::error::{SchemaError, Text, quoted};
-use crate::kernel;
 use crate::schema::{Field, Method, Named, Options, Types, Value, ValueType};
 use crate::state::{Epoch, Instance};
 use crate::vm::api::*;
@@ -45,11 +44,6 @@ unsafe fn tell<'a, T>(l: *mut lua_State, make: impl FnOnce() -> Told<T>) -> &'a 
             Err(error) => raise(l, &Text::of(error)),
         }
     }
-}
-
-/// A list that does not become a table at once.
-fn size(n: usize) -> c_int {
-    c_int::try_from(n).unwrap_or(0)
 }
 
 pub unsafe extern "C-unwind" fn types(l: *mut lua_State) -> c_int {
@@ -249,22 +243,8 @@ pub unsafe extern "C-unwind" fn schema_options(l: *mut lua_State) -> c_int {
         let mut options = instance.options.get();
         options.rules.defaults = Defaults::None;
         options.required = false;
-        // A call that is interrupted by this one keeps its part.
-        let start = instance.unknown.borrow().len();
-        let mut sink = TableSink {
-            l,
-            pins: Pins { table: PINS },
-            bindings: &epoch.bindings,
-            rules: options.rules,
-            unknown: &instance.unknown,
-            unknown_len: start,
-        };
-        let mut cx = options.context(epoch.set(), &instance.trace);
-        let result = kernel::decode(&of.bytes, &of.plan, &mut sink, &mut cx);
-        if instance.unknown.borrow().len() != start {
-            release_unknown(instance, start);
-        }
-        if let Err(error) = result {
+        let pins = Pins { table: PINS };
+        if let Err(error) = push_message(l, instance, epoch, pins, options, &of.plan, &of.bytes) {
             raise(l, &told(instance, &of.plan.name, &of.bytes, error));
         }
         1

@@ -140,7 +140,7 @@ unsafe fn push_failed(l: *mut lua_State, failed: &[(Arc<str>, SchemaError)]) {
             lua_pushnil(l);
             return;
         }
-        lua_createtable(l, 0, c_int::try_from(failed.len()).unwrap_or(0));
+        lua_createtable(l, 0, size(failed.len()));
         for (name, error) in failed {
             push_bytes(l, name.as_bytes());
             push_bytes(l, error.0.as_bytes());
@@ -161,6 +161,11 @@ unsafe fn push_some_names(l: *mut lua_State, names: &[Arc<str>]) {
     }
 }
 
+/// Room for so many in a new table, as far as Lua can be asked for it.
+pub(super) fn size(n: usize) -> c_int {
+    c_int::try_from(n).unwrap_or(0)
+}
+
 /// Pushes a list of `names`. May raise.
 ///
 /// # Safety
@@ -168,7 +173,7 @@ unsafe fn push_some_names(l: *mut lua_State, names: &[Arc<str>]) {
 pub(super) unsafe fn push_names(l: *mut lua_State, names: &[Arc<str>]) {
     // SAFETY: as the caller promises.
     unsafe {
-        lua_createtable(l, c_int::try_from(names.len()).unwrap_or(0), 0);
+        lua_createtable(l, size(names.len()), 0);
         for (name, at) in names.iter().zip(1..) {
             push_bytes(l, name.as_bytes());
             lua_rawseti(l, -2, at);

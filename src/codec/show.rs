@@ -11,23 +11,9 @@ use crate::vm::{string_at, type_name};
 /// What a field of `op` expects.
 pub fn title(op: Op) -> &'static str {
     match op {
-        Op::Int32 => "int32",
-        Op::Int64 => "int64",
-        Op::Uint32 => "uint32",
-        Op::Uint64 => "uint64",
-        Op::Sint32 => "sint32",
-        Op::Sint64 => "sint64",
-        Op::Fixed32 => "fixed32",
-        Op::Fixed64 => "fixed64",
-        Op::Sfixed32 => "sfixed32",
-        Op::Sfixed64 => "sfixed64",
-        Op::Float => "float",
-        Op::Double => "double",
         Op::Bool => "boolean",
-        Op::Enum => "enum",
-        Op::String => "string",
-        Op::Bytes => "bytes",
         Op::Message | Op::Group | Op::Map => "table",
+        other => other.keyword(),
     }
 }
 

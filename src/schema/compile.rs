@@ -96,8 +96,8 @@ impl Compiler<'_> {
 
         let mut declared: Vec<&FieldDescriptorProto> = message.field.iter().collect();
         declared.sort_by_key(|f| f.number());
-        let pairs = declared.iter().zip(declared.iter().skip(1));
-        if let Some((_, twice)) = pairs.into_iter().find(|(a, b)| a.number() == b.number()) {
+        let mut pairs = declared.iter().zip(declared.iter().skip(1));
+        if let Some((_, twice)) = pairs.find(|(a, b)| a.number() == b.number()) {
             let what = format!("field number '{}' is already used", twice.number());
             return Err(self.fail(name, twice.name(), &what));
         }

@@ -330,33 +330,6 @@ impl<'a> Subject<'a> {
     }
 }
 
-impl Op {
-    /// As .proto text has it.
-    const fn keyword(self) -> &'static str {
-        match self {
-            Op::Int32 => "int32",
-            Op::Int64 => "int64",
-            Op::Uint32 => "uint32",
-            Op::Uint64 => "uint64",
-            Op::Sint32 => "sint32",
-            Op::Sint64 => "sint64",
-            Op::Fixed32 => "fixed32",
-            Op::Fixed64 => "fixed64",
-            Op::Sfixed32 => "sfixed32",
-            Op::Sfixed64 => "sfixed64",
-            Op::Float => "float",
-            Op::Double => "double",
-            Op::Bool => "bool",
-            Op::Enum => "enum",
-            Op::String => "string",
-            Op::Bytes => "bytes",
-            Op::Message => "message",
-            Op::Group => "group",
-            Op::Map => "map",
-        }
-    }
-}
-
 /// The number of the field that `raw` declares.
 fn number(raw: Raw) -> u32 {
     raw.varint(3).and_then(|n| u32::try_from(n).ok()).unwrap_or_default()

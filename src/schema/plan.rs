@@ -48,6 +48,31 @@ impl Op {
         }
     }
 
+    /// Its type, as .proto text has it; "message", "group", "enum" and "map" for those that have names.
+    pub const fn keyword(self) -> &'static str {
+        match self {
+            Op::Int32 => "int32",
+            Op::Int64 => "int64",
+            Op::Uint32 => "uint32",
+            Op::Uint64 => "uint64",
+            Op::Sint32 => "sint32",
+            Op::Sint64 => "sint64",
+            Op::Fixed32 => "fixed32",
+            Op::Fixed64 => "fixed64",
+            Op::Sfixed32 => "sfixed32",
+            Op::Sfixed64 => "sfixed64",
+            Op::Float => "float",
+            Op::Double => "double",
+            Op::Bool => "bool",
+            Op::Enum => "enum",
+            Op::String => "string",
+            Op::Bytes => "bytes",
+            Op::Message => "message",
+            Op::Group => "group",
+            Op::Map => "map",
+        }
+    }
+
     /// Whether a list of such values may be packed.
     pub const fn packable(self) -> bool {
         !matches!(self, Op::String | Op::Bytes | Op::Message | Op::Group | Op::Map)

@@ -3,15 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-#[cfg(feature = "proto")]
-use prost_types::FileDescriptorProto;
-
 use super::base::{BUILT_IN, base};
 use super::content::Content;
 use super::imports::FileId;
 use super::input::{self, RawFile};
-#[cfg(feature = "proto")]
-use super::relink::decode;
 use super::set::File;
 use super::settle::settle;
 use super::shared;
@@ -103,18 +98,6 @@ impl Registry {
             BUILT_IN.contains(&file.name) || registered().is_some_and(|registered| registered.is(file))
         };
         self.types.waiting.is_empty() && input::files(bytes).is_ok_and(|raw| raw.iter().all(known))
-    }
-
-    /// The registered file of that name.
-    #[cfg(feature = "proto")]
-    pub(super) fn id(&self, name: &str) -> Option<FileId> {
-        self.types.id(name)
-    }
-
-    /// A registered file under `name`, one of its names.
-    #[cfg(feature = "proto")]
-    pub(super) fn descriptor(&self, id: FileId, name: &str) -> Result<FileDescriptorProto, SchemaError> {
-        decode(name, self.types.set.file(id).map_or(&[], |f| &f.content))
     }
 
     /// What of `raw` is not registered or waiting with that content.

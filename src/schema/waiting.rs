@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use prost_types::{DescriptorProto, FileDescriptorProto};
 
+use super::compile::full_name;
 use super::content::Content;
 use super::hint::quoted;
 use super::types::Types;
@@ -32,10 +33,10 @@ pub(super) struct Waiting {
 impl Waiting {
     pub(super) fn new(file: Arc<Candidate>, proto: &FileDescriptorProto) -> Self {
         let mut defines = HashSet::new();
-        let scope = if proto.package().is_empty() { String::new() } else { format!("{}.", proto.package()) };
-        defines.extend(proto.enum_type.iter().map(|e| format!("{scope}{}", e.name()).into()));
-        defines.extend(proto.service.iter().map(|s| format!("{scope}{}", s.name()).into()));
-        proto.message_type.iter().for_each(|m| define(&mut defines, &scope, m));
+        let scope = proto.package();
+        defines.extend(proto.enum_type.iter().map(|e| full_name(scope, e.name()).into()));
+        defines.extend(proto.service.iter().map(|s| full_name(scope, s.name()).into()));
+        proto.message_type.iter().for_each(|m| define(&mut defines, scope, m));
         Waiting { file, defines, failed: None }
     }
 
@@ -50,10 +51,9 @@ fn last_part(path: &str) -> &str {
 }
 
 fn define(defines: &mut HashSet<Box<str>>, scope: &str, message: &DescriptorProto) {
-    let name = format!("{scope}{}", message.name());
-    let scope = format!("{name}.");
-    defines.extend(message.enum_type.iter().map(|e| format!("{scope}{}", e.name()).into()));
-    message.nested_type.iter().for_each(|m| define(defines, &scope, m));
+    let name = full_name(scope, message.name());
+    defines.extend(message.enum_type.iter().map(|e| full_name(&name, e.name()).into()));
+    message.nested_type.iter().for_each(|m| define(defines, &name, m));
     defines.insert(name.into());
 }
 

@@ -225,7 +225,7 @@ impl Instance {
         *self.current.borrow_mut() = Some(epoch.clone());
     }
 
-    /// Whether types were registered that the epoch lacks: its start failed.
+    /// Whether what is registered is other than what the epoch has: one is to be started, or its start failed.
     pub fn is_behind(&self) -> bool {
         let current = self.current.borrow();
         current.as_ref().is_none_or(|epoch| !Arc::ptr_eq(&epoch.types, self.registry.borrow().types()))

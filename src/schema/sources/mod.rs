@@ -31,6 +31,7 @@ use super::hint::quoted;
 use super::imports::{self, Declared, FileId, Imports};
 use super::input::without;
 use super::registry::{Registry, Report};
+use super::relink::decode;
 use crate::error::SchemaError;
 use bare::link;
 use extensions::Extensions;
@@ -158,7 +159,7 @@ fn parse(sources: Sources, registry: &Registry) -> Result<(Vec<Parsed>, Vec<Stri
                     known.insert(import.clone());
                     found.push(text);
                 }
-                None if registry.id(import).is_some() => wanted.push(import.clone()),
+                None if registry.types().id(import).is_some() => wanted.push(import.clone()),
                 None => {
                     let what = match registry.types().waiting_file(import) {
                         Some(waiting) => format!("import {} {}", quoted(import), registry.types().reason(waiting)),
@@ -195,14 +196,15 @@ fn registered(texts: &[Parsed], mut wanted: Vec<String>, registry: &Registry) ->
         if !known.insert(name.clone()) {
             continue;
         }
-        let Some(id) = registry.id(&name) else {
+        let types = registry.types();
+        let Some(id) = types.id(&name) else {
             return Err(SchemaError(format!("import {} is not registered", quoted(&name))));
         };
         let at = *positions.entry(id).or_insert(files.len());
         match files.get_mut(at) {
             Some(file) => file.names.push(name),
             None => {
-                let proto = registry.descriptor(id, &name)?;
+                let proto = decode(&name, types.set.file(id).map_or(&[], |f| &f.content))?;
                 wanted.extend(proto.dependency.iter().cloned());
                 files.push(Imported { names: vec![name], proto });
             }

@@ -5,8 +5,8 @@
 //! `docs/architecture.md`: each imports only those to its right.
 //!
 //! ```text
-//! module -> state -> codec -> kernel -> schema -> wire -> error
-//!                      `----> vm (raw Lua stack) -------> error
+//! module -> state -> codec -> format -> kernel -> schema -> wire -> error
+//!                      `----> vm (raw Lua stack) -----------------> error
 //! ```
 //!
 //! Built with feature `module` as a shared object, this crate is the file that `require "protobuf"`
@@ -15,6 +15,7 @@
 #![deny(clippy::undocumented_unsafe_blocks, missing_docs)]
 
 pub mod error;
+pub mod format;
 pub mod kernel;
 pub mod schema;
 pub mod wire;

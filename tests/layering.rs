@@ -11,7 +11,7 @@ const ROOTS: [&str; 2] = ["lib", "main"];
 /// Where `unsafe` may be, apart from the roots.
 const UNSAFE: [&str; 4] = ["vm", "codec", "state", "module"];
 /// Layers that know no Lua.
-const WITHOUT_LUA: [&str; 4] = ["kernel", "schema", "wire", "error"];
+const WITHOUT_LUA: [&str; 5] = ["format", "kernel", "schema", "wire", "error"];
 
 /// What each layer may import.
 type Rules = BTreeMap<String, BTreeSet<String>>;

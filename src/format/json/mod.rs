@@ -1,0 +1,1 @@
+//! JSON, the official mapping: <https://protobuf.dev/programming-guides/json/>.

@@ -1,0 +1,23 @@
+//! Text: JSON and the text format, over the one kernel. Bytes become a [`Tree`] by a sink and bytes
+//! again by a source; printers and parsers stand between trees and text. Knows no Lua.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic))]
+
+mod any;
+pub mod json;
+mod merge;
+mod number;
+mod place;
+mod sink;
+mod source;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod tree;
+
+pub use place::{Misread, Place};
+pub use sink::decode;
+pub use source::encode;
+pub use tree::Tree;

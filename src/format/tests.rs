@@ -1,0 +1,76 @@
+//! Bytes to trees and back to bytes.
+
+use super::{Tree, decode, encode};
+use crate::error::Trace;
+use crate::kernel::{Budget, Context};
+use crate::schema::tests::registry;
+use crate::schema::{Flags, MessagePlan, Set};
+use crate::wire::Writer;
+
+pub(super) const ENOUGH: Budget = Budget { depth: 100, bytes: 1 << 30 };
+
+pub(super) fn context<'a>(set: &'a Set, trace: &'a Trace) -> Context<'a> {
+    Context { set, trace, budget: ENOUGH, required: true, utf8: Flags::UTF8 }
+}
+
+/// What `bytes` are after a tree was made of them.
+fn again(set: &Set, m: &MessagePlan, bytes: &[u8]) -> Vec<u8> {
+    let trace = Trace::default();
+    let mut tree = Tree::default();
+    let root = decode(bytes, m, &mut tree, true, &mut context(set, &trace)).unwrap();
+    let mut w = Writer::default();
+    encode(&tree, root, m, &mut w, &mut context(set, &trace)).unwrap();
+    w.written().to_vec()
+}
+
+#[test]
+fn parts_become_one() {
+    let registry = registry(
+        r#"
+        syntax = "proto3";
+        package p;
+        message M {
+            int32 a = 1;
+            repeated int32 list = 2;
+            M m = 3;
+            map<int32, M> map = 4;
+            oneof o { M x = 5; int32 y = 6; M z = 7; }
+            string s = 8;
+        }"#,
+    );
+    let types = registry.types();
+    let m = types.find_message("p.M").unwrap();
+    for (what, from, to) in [
+        ("scalars replace", "\x08\x01\x08\x02", "\x08\x02"),
+        ("any order", "\x42\x01s\x08\x01", "\x08\x01\x42\x01s"),
+        ("lists go on", "\x10\x01\x08\x07\x12\x02\x02\x03", "\x08\x07\x12\x03\x01\x02\x03"),
+        ("messages merge", "\x1a\x02\x08\x01\x08\x07\x1a\x03\x42\x01s", "\x08\x07\x1a\x05\x08\x01\x42\x01s"),
+        (
+            "messages in messages merge",
+            "\x1a\x04\x1a\x02\x08\x01\x1a\x05\x1a\x03\x42\x01s",
+            "\x1a\x07\x1a\x05\x08\x01\x42\x01s",
+        ),
+        (
+            "the last entry of a key counts, and keys are sorted",
+            "\x22\x06\x08\x02\x12\x02\x08\x01\x22\x04\x08\x01\x12\x00\x22\x04\x08\x02\x12\x00",
+            "\x22\x04\x08\x01\x12\x00\x22\x04\x08\x02\x12\x00",
+        ),
+        (
+            "maps go on",
+            "\x22\x02\x08\x01\x08\x07\x22\x02\x08\x02",
+            "\x08\x07\x22\x04\x08\x01\x12\x00\x22\x04\x08\x02\x12\x00",
+        ),
+        (
+            "an entry's value in parts",
+            "\x22\x0d\x12\x02\x08\x01\x12\x05\x1a\x03\x42\x01t\x08\x03",
+            "\x22\x0b\x08\x03\x12\x07\x08\x01\x1a\x03\x42\x01t",
+        ),
+        ("the last member counts", "\x2a\x02\x08\x01\x30\x02", "\x30\x02"),
+        ("a member goes on", "\x2a\x02\x08\x01\x2a\x03\x42\x01s", "\x2a\x05\x08\x01\x42\x01s"),
+        ("but not beyond another", "\x2a\x02\x08\x01\x3a\x00\x2a\x03\x42\x01s", "\x2a\x03\x42\x01s"),
+        ("unknown fields", "\x78\x01\x08\x01\x78\x02", "\x08\x01\x78\x01\x78\x02"),
+    ] {
+        let bytes = again(&types.set, m, from.as_bytes());
+        assert_eq!(bytes.escape_ascii().to_string(), to.as_bytes().escape_ascii().to_string(), "{what}");
+    }
+}

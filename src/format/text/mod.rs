@@ -1,0 +1,1 @@
+//! The text format: <https://protobuf.dev/reference/protobuf/textformat-spec/>.

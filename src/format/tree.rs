@@ -1,0 +1,176 @@
+//! A message as a tree of values, between the wire and text: what sinks build and sources read.
+//!
+//! While a message, list or map is open, its entries are the last ones of `open`. When it is
+//! closed they move to `entries`, and a span of these stands for it. So nothing is moved twice,
+//! and a message has no memory of its own.
+
+use super::merge;
+use crate::kernel::Value;
+use crate::schema::{MessagePlan, Set};
+
+/// A part of a tree's bytes or entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    start: u32,
+    len: u32,
+}
+
+impl Span {
+    fn new(start: usize, len: usize) -> Self {
+        // Budgets keep trees below 4 GiB, see [`Tree::LARGEST`].
+        Span { start: u32::try_from(start).unwrap_or(u32::MAX), len: u32::try_from(len).unwrap_or(0) }
+    }
+
+    /// The position of the first.
+    pub fn start(self) -> usize {
+        self.start as usize
+    }
+
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes the last two off; answers where they are.
+    pub(super) fn pop_pair(&mut self) -> Option<usize> {
+        self.len = self.len.checked_sub(2)?;
+        Some(self.start().saturating_add(self.len()))
+    }
+
+    fn range(self) -> std::ops::Range<usize> {
+        self.start()..self.start().saturating_add(self.len())
+    }
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Item {
+    /// A scalar that is no string.
+    Scalar(Value),
+    /// A string or bytes.
+    Bytes(Span),
+    /// A message or group: its fields, in the order of their numbers, each once, and at last its
+    /// unknown fields.
+    Message(Span),
+    /// A list.
+    List(Span),
+    /// A map: keys and values in turns.
+    Map(Span),
+}
+
+/// A field of a message; in lists and maps, an element, key or value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The field's position in its plan; [`Entry::UNKNOWN`] for unknown fields; no matter in lists and maps.
+    pub field: u16,
+    /// Its value.
+    pub item: Item,
+}
+
+impl Entry {
+    /// Stands for the unknown fields of a message, whose bytes are one item.
+    pub const UNKNOWN: u16 = u16::MAX;
+}
+
+/// Messages, and what is open of them.
+#[derive(Default, Debug)]
+pub struct Tree {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    open: Vec<Entry>,
+}
+
+impl Tree {
+    /// What an entry takes, in bytes.
+    pub const ENTRY: u64 = size_of::<Entry>() as u64;
+    /// What may be charged for one tree: positions in it have 32 bits.
+    pub const LARGEST: u64 = u32::MAX as u64;
+
+    /// The bytes of an [`Item::Bytes`].
+    pub fn bytes(&self, span: Span) -> &[u8] {
+        self.bytes.get(span.range()).unwrap_or_default()
+    }
+
+    /// The fields of a message, the elements of a list, the keys and values of a map.
+    pub fn entries(&self, span: Span) -> &[Entry] {
+        self.entries.get(span.range()).unwrap_or_default()
+    }
+
+    /// The entry at that position.
+    pub fn entry(&self, at: usize) -> Option<Entry> {
+        self.entries.get(at).copied()
+    }
+
+    /// The value of the field at `index` of a message's plan.
+    pub fn field(&self, message: Span, index: u16) -> Option<Item> {
+        let fields = self.entries(message);
+        let at = fields.binary_search_by_key(&index, |e| e.field).ok()?;
+        fields.get(at).map(|e| e.item)
+    }
+
+    /// Keeps a copy of `bytes`.
+    pub fn add_bytes(&mut self, bytes: &[u8]) -> Item {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        Item::Bytes(Span::new(start, bytes.len()))
+    }
+
+    /// What is opened from here on can be closed with this.
+    pub fn mark(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Adds a field, element, key or value to what is open.
+    pub fn push(&mut self, field: u16, item: Item) {
+        self.open.push(Entry { field, item });
+    }
+
+    /// The entries since `mark`.
+    pub fn since(&self, mark: usize) -> &[Entry] {
+        self.open.get(mark..).unwrap_or_default()
+    }
+
+    /// Takes the last entry back.
+    pub fn pop(&mut self) {
+        self.open.pop();
+    }
+
+    /// Closes the list that was opened at `mark`.
+    pub fn close_list(&mut self, mark: usize) -> Span {
+        let start = self.entries.len();
+        self.entries.extend(self.open.drain(mark.min(self.open.len())..));
+        Span::new(start, self.entries.len().saturating_sub(start))
+    }
+
+    /// Closes the map that was opened at `mark`: of entries with the same key the last one counts.
+    pub fn close_map(&mut self, mark: usize, sort: bool) -> Span {
+        if self.since(mark).len() > 2 {
+            merge::entries_of_map(self, mark, sort);
+        }
+        self.close_list(mark)
+    }
+
+    /// Closes the message of type `m` that was opened at `mark`. Fields may have come in any order and
+    /// several times: scalars replace each other, messages merge, lists and maps go on ("Last One Wins").
+    pub fn close_message(&mut self, mark: usize, m: &MessagePlan, set: &Set) -> Span {
+        if !merge::is_settled(self.since(mark), m) {
+            merge::settle(self, mark, m, set);
+        }
+        self.close_list(mark)
+    }
+
+    /// Takes all entries since `mark` out.
+    pub(super) fn take(&mut self, mark: usize) -> Vec<Entry> {
+        self.open.split_off(mark.min(self.open.len()))
+    }
+
+    /// Opens what was closed once more, behind what is open.
+    pub(super) fn reopen(&mut self, span: Span) {
+        self.open.extend_from_slice(self.entries.get(span.range()).unwrap_or_default());
+    }
+}

@@ -99,5 +99,7 @@ end
 -- The runner's first request is for the tests that are known to fail, an empty conformance.FailureSet in and out.
 for bytes in read do
   local request = assert(protobuf.decode("conformance.ConformanceRequest", bytes))
-  send(protobuf.encode("conformance.ConformanceResponse", respond(request)))
+  local response = "conformance.ConformanceResponse"
+  local made, answer = pcall(protobuf.encode, response, respond(request))
+  send(made and answer or protobuf.encode(response, { runtime_error = told(answer) }))
 end

@@ -131,6 +131,16 @@ fn key(tree: &Tree, item: Item) -> Key<'_> {
     }
 }
 
+/// A key that two of the `entries` of a map have.
+pub(super) fn key_twice(tree: &Tree, entries: &[Entry]) -> Option<Item> {
+    let (pairs, _) = entries.as_chunks::<2>();
+    if pairs.len() < 2 {
+        return None;
+    }
+    let mut seen = HashSet::with_capacity(pairs.len());
+    pairs.iter().find(|[k, _]| !seen.insert(key(tree, k.item))).map(|[k, _]| k.item)
+}
+
 /// Drops entries of the open map since `mark` whose key comes once more, and sorts by keys if that is asked.
 pub(super) fn entries_of_map(tree: &mut Tree, mark: usize, sort: bool) {
     let flat = tree.take(mark);

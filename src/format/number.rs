@@ -1,12 +1,21 @@
 //! Numbers in text.
 
-use std::fmt::{Display, LowerExp, Write};
+use std::fmt::{self, Display, Formatter, LowerExp};
 
-/// Writes a finite number with the fewest digits that read as the same one.
+/// A finite number, with the fewest digits that read as the same one.
+pub struct Finite<T>(pub T);
+
+impl<T: Display + LowerExp + Into<f64> + Copy> Display for Finite<T> {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let size: f64 = self.0.into().abs();
+        if size != 0.0 && !(1e-5..1e16).contains(&size) { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
+    }
+}
+
+/// Writes a finite number likewise.
 pub fn write_finite<T: Display + LowerExp + Into<f64> + Copy>(v: T, out: &mut String) {
-    let size: f64 = v.into().abs();
-    // What fits is written to a string, which cannot fail.
-    let _ = if size != 0.0 && !(1e-5..1e16).contains(&size) { write!(out, "{v:e}") } else { write!(out, "{v}") };
+    use fmt::Write;
+    let _ = write!(out, "{}", Finite(v));
 }
 
 /// The whole number that a decimal number is: digits, with a sign, a fraction and an exponent if need be.

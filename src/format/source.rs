@@ -1,7 +1,7 @@
 //! Encoding a tree.
 
 use super::tree::{Entry, Item, Span, Tree};
-use crate::error::{EncodeError, Index, Trace};
+use crate::error::{EncodeError, Trace};
 use crate::kernel::{self, Context, Fields, Nested, Source, Value};
 use crate::schema::{EnumPlan, FieldPlan, MessagePlan};
 use crate::wire::Writer;
@@ -176,12 +176,8 @@ impl Source for TreeSource<'_> {
     }
 
     fn within_entry(&mut self, at: At, name: &str, trace: &Trace) {
-        match self.item(at) {
-            Ok(Item::Bytes(key)) => trace.step(name, Index::Name(self.tree.bytes(key))),
-            Ok(Item::Scalar(Value::Int(key))) => trace.step(name, Index::Key(&key)),
-            Ok(Item::Scalar(Value::Uint(key))) => trace.step(name, Index::Key(&key)),
-            Ok(Item::Scalar(Value::Bool(key))) => trace.step(name, Index::Key(&key)),
-            _ => trace.step(name, Index::None),
+        if let Ok(key) = self.item(at) {
+            self.tree.step_entry(key, name, trace);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! and a message has no memory of its own.
 
 use super::merge;
+use crate::error::{Index, Trace};
 use crate::kernel::Value;
 use crate::schema::{MessagePlan, Set};
 
@@ -155,6 +156,11 @@ impl Tree {
         self.close_list(mark)
     }
 
+    /// A key that two entries of the map have that was opened at `mark`.
+    pub fn key_twice(&self, mark: usize) -> Option<Item> {
+        merge::key_twice(self, self.since(mark))
+    }
+
     /// Closes the message of type `m` that was opened at `mark`. Fields may have come in any order and
     /// several times: scalars replace each other, messages merge, lists and maps go on ("Last One Wins").
     pub fn close_message(&mut self, mark: usize, m: &MessagePlan, set: &Set) -> Span {
@@ -162,6 +168,18 @@ impl Tree {
             merge::settle(self, mark, m, set);
         }
         self.close_list(mark)
+    }
+
+    /// Tells `trace` that an error arose in the entry of map `name` with that key.
+    #[cold]
+    pub fn step_entry(&self, key: Item, name: &str, trace: &Trace) {
+        match key {
+            Item::Bytes(key) => trace.step(name, Index::Name(self.bytes(key))),
+            Item::Scalar(Value::Int(key)) => trace.step(name, Index::Key(&key)),
+            Item::Scalar(Value::Uint(key)) => trace.step(name, Index::Key(&key)),
+            Item::Scalar(Value::Bool(key)) => trace.step(name, Index::Key(&key)),
+            _ => trace.step(name, Index::None),
+        }
     }
 
     /// Takes all entries since `mark` out.

@@ -20,7 +20,7 @@ impl Context<'_> {
     /// Notes that `error` arose in `f` of `m`, if it is one.
     #[cold]
     #[inline(never)]
-    pub(super) fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
+    pub fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
         if error != EncodeError::Absent {
             self.trace.step(m.name_of(f), index);
         }

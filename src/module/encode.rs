@@ -19,7 +19,7 @@ const MOST_NESTED: u32 = 100;
 /// Encodes argument 2 as the type that argument 1 names, into a writer of the instance.
 /// Leaves arguments and pins on the stack.
 #[inline(always)]
-unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) -> *mut Writer {
+pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) -> *mut Writer {
     // SAFETY: the pins on the stack keep the epoch. No value with a destructor is in this frame:
     // the writer is the instance's.
     unsafe {

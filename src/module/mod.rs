@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod formats;
 mod options;
 mod reflect;
 mod tables;
@@ -18,7 +19,7 @@ use crate::vm::{BadArgument, expected, input_at, pop, push_owner, raise, raw_set
 
 type Function = unsafe extern "C-unwind" fn(*mut lua_State) -> c_int;
 
-const FUNCTIONS: [(&str, Function); 26] = [
+const FUNCTIONS: [(&str, Function); 28] = [
     ("register", types::register),
     ("register_file", types::register_file),
     ("register_proto", types::register_proto),
@@ -44,6 +45,8 @@ const FUNCTIONS: [(&str, Function); 26] = [
     ("methods", reflect::methods),
     ("schema_options", reflect::schema_options),
     ("comment", reflect::comment),
+    ("to_json", formats::to_json),
+    ("from_json", formats::from_json),
     (ENCODE_BUFFER, encode::encode_buffer),
 ];
 

@@ -1,7 +1,7 @@
 //! Compiling: the plans of a file's types. Its names, and all that it imports, are in the set by then.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prost_types::field_descriptor_proto::{Label, Type};
@@ -311,6 +311,7 @@ impl MessagePlan {
             dense: dense(&fields),
             by_name: by_name(&fields, &names),
             extension_ranges: Box::default(),
+            json: OnceLock::new(),
             fields: fields.into(),
             names: names.into(),
             defaults: defaults.into(),

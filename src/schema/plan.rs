@@ -2,8 +2,9 @@
 //! `extend`, and shared between threads.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::json::JsonNames;
 use crate::wire::WireType;
 
 /// How the value of a field, of a list's element or of a map's entry is coded.
@@ -234,6 +235,8 @@ pub struct MessagePlan {
     pub(super) dense: Box<[u16]>,
     /// Positions of fields by name.
     pub(super) by_name: HashMap<Box<str>, u16>,
+    /// Its fields' keys in JSON, once somebody has asked.
+    pub(super) json: OnceLock<JsonNames>,
 }
 
 impl MessagePlan {

@@ -1,0 +1,417 @@
+//! JSON to trees.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::kinds::{Kind, is_null_enum, takes_null};
+use super::scan::{Result, Scanner, number_length};
+use crate::error::{Index, Kind as Wrong, quoted};
+use crate::format::tree::{Item, Span, Tree};
+use crate::format::{Misread, number};
+use crate::kernel::{Context, Value};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Types, did_you_mean, field_hint};
+
+/// Padding may be there or not, and what bits are left over does not matter.
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+
+/// Reads `text` as the message `m` into `tree`, and answers where it is. With `ignore_unknown`, members that the type
+/// does not have are left out, and enum values by names that the enum does not have.
+///
+/// # Errors
+/// Text that is no JSON or does not fit the type. The trace holds the path and what is wrong then.
+pub fn read(
+    text: &[u8],
+    m: &MessagePlan,
+    types: &Types,
+    ignore_unknown: bool,
+    tree: &mut Tree,
+    cx: &mut Context,
+) -> Result<Span> {
+    cx.budget.bytes = cx.budget.bytes.min(Tree::LARGEST);
+    let mut parser = Parser { s: Scanner::new(text, cx.trace), types, tree, ignore_unknown, cx };
+    parser.charge(text.len() as u64)?;
+    let root = parser.message(m)?;
+    parser.s.end()?;
+    Ok(root)
+}
+
+pub(super) struct Parser<'a, 't, 'c> {
+    pub(super) s: Scanner<'t>,
+    pub(super) types: &'a Types,
+    pub(super) tree: &'a mut Tree,
+    ignore_unknown: bool,
+    pub(super) cx: &'a mut Context<'c>,
+}
+
+/// The fields of an object that were met.
+#[derive(Default)]
+pub(super) struct Met {
+    bits: u64,
+    /// Those without a bit.
+    others: HashSet<u16>,
+}
+
+impl Met {
+    /// Whether `f` is new.
+    pub(super) fn add(&mut self, f: &FieldPlan) -> bool {
+        let new = if f.mask == 0 { self.others.insert(f.index) } else { self.bits & f.mask == 0 };
+        self.bits |= f.mask;
+        new
+    }
+}
+
+impl Parser<'_, '_, '_> {
+    fn charge(&mut self, bytes: u64) -> Result<()> {
+        match self.cx.budget.charge(bytes) {
+            Ok(()) => Ok(()),
+            Err(kind) => self.here(kind),
+        }
+    }
+
+    #[cold]
+    fn here<T>(&mut self, kind: Wrong) -> Result<T> {
+        let at = self.s.start();
+        self.s.fail(at, format_args!("{kind}"))
+    }
+
+    /// Adds to what is open.
+    #[inline(always)]
+    pub(super) fn push(&mut self, field: u16, item: Item) -> Result<()> {
+        self.charge(Tree::ENTRY)?;
+        self.tree.push(field, item);
+        Ok(())
+    }
+
+    pub(super) fn enter(&mut self) -> Result<()> {
+        match self.cx.budget.enter() {
+            Ok(()) => Ok(()),
+            Err(kind) => self.here(kind),
+        }
+    }
+
+    pub(super) fn message(&mut self, m: &MessagePlan) -> Result<Span> {
+        self.enter()?;
+        let mark = self.tree.mark();
+        match Kind::of(m) {
+            Some(kind) => self.well_known(kind, m)?,
+            None => self.object(m, None)?,
+        }
+        self.cx.budget.leave();
+        Ok(self.tree.close_message(mark, m, &self.types.set))
+    }
+
+    /// Reads an object, calling `member` for each key.
+    pub(super) fn members(
+        &mut self,
+        mut member: impl FnMut(&mut Self, usize, Cow<str>) -> Result<()>,
+    ) -> Result<()> {
+        if !self.s.take(b'{') {
+            return self.s.wrong("object");
+        }
+        if self.s.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            let at = self.s.start();
+            if self.s.peek() != b'"' {
+                return self.s.wrong("a key in double quotes");
+            }
+            let key = self.s.string()?;
+            self.s.expect(b':')?;
+            member(self, at, key)?;
+            if !self.s.take(b',') {
+                return if self.s.take(b'}') { Ok(()) } else { self.s.wrong("',' or '}'") };
+            }
+        }
+    }
+
+    /// Reads an array, calling `element` for each of its elements.
+    pub(super) fn elements(&mut self, mut element: impl FnMut(&mut Self, u64) -> Result<()>) -> Result<()> {
+        if !self.s.take(b'[') {
+            return self.s.wrong("array");
+        }
+        if self.s.take(b']') {
+            return Ok(());
+        }
+        let mut index = 1u64;
+        loop {
+            element(self, index)?;
+            index = index.saturating_add(1);
+            if !self.s.take(b',') {
+                return if self.s.take(b']') { Ok(()) } else { self.s.wrong("',' or ']'") };
+            }
+        }
+    }
+
+    /// The fields of `m`, as members of an object. A member called `but` is passed over.
+    pub(super) fn object(&mut self, m: &MessagePlan, but: Option<&str>) -> Result<()> {
+        let names = self.types.json_names(m);
+        let mut met = Met::default();
+        let mut oneofs: HashMap<u16, u16> = HashMap::new();
+        self.members(|p, at, key| {
+            if but == Some(&*key) {
+                return p.skip();
+            }
+            let Some(f) = names.field(m, &key) else { return p.unknown(at, m, &key) };
+            if !met.add(f) {
+                return p.s.fail(at, format_args!("key {} comes twice", quoted(key.as_bytes())));
+            }
+            let mark = p.tree.mark();
+            p.field(m, f)?;
+            if f.flags.has(Flags::ONEOF) && p.tree.mark() > mark {
+                if let Some(other) = oneofs.insert(f.oneof, f.index) {
+                    return p.two_members(at, m, f, other);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    #[cold]
+    fn two_members(&mut self, at: usize, m: &MessagePlan, f: &FieldPlan, other: u16) -> Result<()> {
+        let name = |f: Option<&FieldPlan>| f.map_or("", |f| m.name_of(f));
+        let oneof = m.oneofs.get(usize::from(f.oneof)).map_or("", |o| &o.name);
+        let (a, b) = (name(m.fields.get(usize::from(other))), name(Some(f)));
+        self.s.fail(at, format_args!("oneof {oneof}: both \"{a}\" and \"{b}\" are set"))
+    }
+
+    #[cold]
+    pub(super) fn unknown(&mut self, at: usize, m: &MessagePlan, key: &str) -> Result<()> {
+        if self.ignore_unknown {
+            return self.skip();
+        }
+        let hint = field_hint(m, key);
+        self.s.fail(at, format_args!("unknown field {}{hint}", quoted(key.as_bytes())))
+    }
+
+    /// Passes over a value.
+    pub(super) fn skip(&mut self) -> Result<()> {
+        match self.s.peek() {
+            b'{' => {
+                self.enter()?;
+                self.members(|p, _, _| p.skip())?;
+                self.cx.budget.leave();
+            }
+            b'[' => {
+                self.enter()?;
+                self.elements(|p, _| p.skip())?;
+                self.cx.budget.leave();
+            }
+            b'"' => drop(self.s.string()?),
+            b'-' | b'0'..=b'9' => drop(self.s.number()?),
+            _ if ["true", "false", "null"].iter().any(|word| self.s.word(word)) => {}
+            _ => return self.s.wrong("value"),
+        }
+        Ok(())
+    }
+
+    /// The value of `f`, which `null` leaves absent.
+    fn field(&mut self, m: &MessagePlan, f: &FieldPlan) -> Result<()> {
+        if f.op == Op::Map {
+            return self.map(m, f);
+        }
+        if f.repeated() {
+            return self.list(m, f);
+        }
+        if self.s.peek() == b'n' && !takes_null(f, self.types) && self.s.word("null") {
+            return Ok(());
+        }
+        match self.value(f) {
+            Ok(Some(item)) => self.push(f.index, item),
+            Ok(None) => Ok(()),
+            Err(e) => Err(self.within(m, f, Index::None, e)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn within(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: Misread) -> Misread {
+        self.cx.trace.step(m.name_of(f), index);
+        error
+    }
+
+    pub(super) fn list(&mut self, m: &MessagePlan, f: &FieldPlan) -> Result<()> {
+        if self.s.word("null") {
+            return Ok(());
+        }
+        let mark = self.tree.mark();
+        if self.s.peek() != b'[' {
+            let wrong = self.s.wrong("array");
+            return wrong.map_err(|e| self.within(m, f, Index::None, e));
+        }
+        self.elements(|p, index| {
+            let put = p.value(f).and_then(|item| item.map_or(Ok(()), |item| p.push(f.index, item)));
+            put.map_err(|e| p.within(m, f, Index::At(index), e))
+        })?;
+        let list = self.tree.close_list(mark);
+        if list.is_empty() { Ok(()) } else { self.push(f.index, Item::List(list)) }
+    }
+
+    pub(super) fn map(&mut self, m: &MessagePlan, f: &FieldPlan) -> Result<()> {
+        if self.s.word("null") {
+            return Ok(());
+        }
+        let types = self.types;
+        let Some([key, value]) = types.set.message(f.sub).map(|entry| &*entry.fields) else { return Ok(()) };
+        if self.s.peek() != b'{' {
+            let wrong = self.s.wrong("object");
+            return wrong.map_err(|e| self.within(m, f, Index::None, e));
+        }
+        let (mark, start) = (self.tree.mark(), self.s.start());
+        self.members(|p, at, text| {
+            let within = |p: &Self, e| p.within(m, f, Index::Name(text.as_bytes()), e);
+            let item = p.map_key(at, key, &text).map_err(|e| within(p, e))?;
+            match p.value(value).map_err(|e| within(p, e))? {
+                Some(value) => p.push(0, item).and_then(|()| p.push(1, value)),
+                None => Ok(()),
+            }
+        })?;
+        // Keys of different text may be the same number.
+        if let Some(key) = self.tree.key_twice(mark) {
+            self.tree.step_entry(key, m.name_of(f), self.cx.trace);
+            return self.s.fail(start, format_args!("the key comes twice"));
+        }
+        let map = self.tree.close_list(mark);
+        if map.is_empty() { Ok(()) } else { self.push(f.index, Item::Map(map)) }
+    }
+
+    fn map_key(&mut self, at: usize, f: &FieldPlan, text: &str) -> Result<Item> {
+        match (f.op, text) {
+            (Op::String, _) => Ok(self.tree.add_bytes(text.as_bytes())),
+            (Op::Bool, "true" | "false") => Ok(Item::Scalar(Value::Bool(text == "true"))),
+            (Op::Bool, _) => self.s.fail(at, format_args!("expected \"true\" or \"false\" as key")),
+            _ => self.whole(at, f, text),
+        }
+    }
+
+    /// A value of `f`, of a list one element. `None` if it is to be left out.
+    pub(super) fn value(&mut self, f: &FieldPlan) -> Result<Option<Item>> {
+        Ok(Some(match f.op {
+            Op::Message | Op::Group => {
+                let types = self.types;
+                let Some(m) = types.set.message(f.sub) else { return self.s.wrong("a type that is there") };
+                Item::Message(self.message(m)?)
+            }
+            Op::String => {
+                if self.s.peek() != b'"' {
+                    return self.s.wrong("string");
+                }
+                let text = self.s.string()?;
+                self.charge(text.len() as u64)?;
+                self.tree.add_bytes(text.as_bytes())
+            }
+            Op::Bytes => self.bytes()?,
+            Op::Bool => match (self.s.word("true"), self.s.word("false")) {
+                (true, _) => Item::Scalar(Value::Bool(true)),
+                (_, true) => Item::Scalar(Value::Bool(false)),
+                _ => return self.s.wrong("boolean"),
+            },
+            Op::Enum => return self.enumeration(f),
+            Op::Float | Op::Double => Item::Scalar(Value::Number(self.number(f)?)),
+            Op::Map => return self.s.wrong("value"),
+            _ => {
+                let at = self.s.start();
+                match self.s.peek() {
+                    b'"' => {
+                        let text = self.s.string()?;
+                        self.whole(at, f, &text)?
+                    }
+                    b'-' | b'0'..=b'9' => {
+                        let text = self.s.number()?;
+                        self.whole(at, f, text)?
+                    }
+                    _ => return self.s.wrong(f.op.keyword()),
+                }
+            }
+        }))
+    }
+
+    fn bytes(&mut self) -> Result<Item> {
+        let at = self.s.start();
+        if self.s.peek() != b'"' {
+            return self.s.wrong("string with base64");
+        }
+        let text = self.s.string()?;
+        self.charge(text.len() as u64)?;
+        let engine = if text.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
+        match engine.decode(&*text) {
+            Ok(bytes) => Ok(self.tree.add_bytes(&bytes)),
+            Err(e) => self.s.fail(at, format_args!("no base64: {e}")),
+        }
+    }
+
+    /// The whole number that `text`, at `at`, is, as a value of `f`.
+    fn whole(&mut self, at: usize, f: &FieldPlan, text: &str) -> Result<Item> {
+        let exact = Some(text).filter(|text| number_length(text.as_bytes()) == text.len()).and_then(number::whole);
+        let signed = |v: i128| i64::try_from(v).ok().map(Value::Int);
+        let value = exact.and_then(|v| match f.op {
+            Op::Int64 | Op::Sint64 | Op::Sfixed64 => signed(v),
+            Op::Uint64 | Op::Fixed64 => u64::try_from(v).ok().map(Value::Uint),
+            Op::Uint32 | Op::Fixed32 => u32::try_from(v).ok().and_then(|v| signed(v.into())),
+            _ => i32::try_from(v).ok().and_then(|v| signed(v.into())),
+        });
+        match value {
+            Some(value) => Ok(Item::Scalar(value)),
+            None => self.s.fail(at, format_args!("expected {}, got {}", f.op.keyword(), quoted(text.as_bytes()))),
+        }
+    }
+
+    fn number(&mut self, f: &FieldPlan) -> Result<f64> {
+        let at = self.s.start();
+        let text = match self.s.peek() {
+            b'"' => self.s.string()?,
+            b'-' | b'0'..=b'9' => Cow::Borrowed(self.s.number()?),
+            _ => return self.s.wrong(f.op.keyword()),
+        };
+        let value = match &*text {
+            "NaN" => Some(f64::NAN),
+            "Infinity" => Some(f64::INFINITY),
+            "-Infinity" => Some(f64::NEG_INFINITY),
+            text if number_length(text.as_bytes()) != text.len() => None,
+            text if f.op == Op::Float => text.parse::<f32>().ok().map(f64::from).filter(|v| v.is_finite()),
+            text => text.parse().ok().filter(|v: &f64| v.is_finite()),
+        };
+        match value {
+            Some(value) => Ok(value),
+            None => self.s.fail(at, format_args!("expected {}, got {}", f.op.keyword(), quoted(text.as_bytes()))),
+        }
+    }
+
+    fn enumeration(&mut self, f: &FieldPlan) -> Result<Option<Item>> {
+        let types = self.types;
+        let Some(plan) = types.set.enumeration(f.sub) else { return self.s.wrong("a type that is there") };
+        let at = self.s.start();
+        let number = match self.s.peek() {
+            b'"' => {
+                let name = self.s.string()?;
+                match plan.number(&name) {
+                    Some(number) => number,
+                    None if self.ignore_unknown => return Ok(None),
+                    None => {
+                        let hint = did_you_mean(&name, plan.values().map(|(name, _)| name));
+                        let name = quoted(name.as_bytes());
+                        return self.s.fail(at, format_args!("{} has no value {name}{hint}", plan.name));
+                    }
+                }
+            }
+            b'-' | b'0'..=b'9' => {
+                let text = self.s.number()?;
+                match number::whole(text).and_then(|v| i32::try_from(v).ok()) {
+                    Some(number) if !plan.closed || plan.name(number).is_some() => number,
+                    _ => return self.s.fail(at, format_args!("{} has no value {text}", plan.name)),
+                }
+            }
+            b'n' if is_null_enum(f, types) && self.s.word("null") => 0,
+            _ => return self.s.wrong("enum"),
+        };
+        Ok(Some(Item::Scalar(Value::Enum(number))))
+    }
+}

@@ -1,0 +1,157 @@
+//! JSON to well-known types.
+
+use super::kinds::{BOOL, Kind, LIST, NANOS, NULL, NUMBER, ONLY, SECONDS, STRING, STRUCT};
+use super::read::Parser;
+use super::scan::Result;
+use super::{mask, time};
+use crate::error::quoted;
+use crate::format::any;
+use crate::format::tree::Item;
+use crate::kernel::Value;
+use crate::schema::MessagePlan;
+
+/// The member of an `Any` that names its type.
+const TYPE: &str = "@type";
+/// The member of an `Any` that holds a message which is no object of fields.
+const VALUE: &str = "value";
+
+impl Parser<'_, '_, '_> {
+    /// Adds the fields of the message `m` to what is open.
+    pub(super) fn well_known(&mut self, kind: Kind, m: &MessagePlan) -> Result<()> {
+        match (kind, m.fields.first()) {
+            (Kind::Any, _) => self.any(),
+            (Kind::Duration | Kind::Timestamp, _) => self.time(kind),
+            (Kind::FieldMask, _) => self.field_mask(),
+            (Kind::Value, _) => self.dynamic(m),
+            (Kind::Struct, Some(f)) if self.s.peek() == b'{' => self.map(m, f),
+            (Kind::Struct, _) => self.s.wrong("object"),
+            (Kind::ListValue, Some(f)) if self.s.peek() == b'[' => self.list(m, f),
+            (Kind::ListValue, _) => self.s.wrong("array"),
+            (Kind::Wrapper, Some(f)) => match self.value(f)? {
+                Some(item) => self.push(f.index, item),
+                None => Ok(()),
+            },
+            (Kind::Wrapper, None) => Ok(()),
+        }
+    }
+
+    fn time(&mut self, kind: Kind) -> Result<()> {
+        let at = self.s.start();
+        let what = if kind == Kind::Timestamp { "timestamp" } else { "duration" };
+        if self.s.peek() != b'"' {
+            return self.s.wrong(&format!("string with a {what}"));
+        }
+        let text = self.s.string()?;
+        let read = if kind == Kind::Timestamp { time::read_timestamp(&text) } else { time::read_duration(&text) };
+        let Some((seconds, nanos)) = read else {
+            return self.s.fail(at, format_args!("{} is no {what}", quoted(text.as_bytes())));
+        };
+        for (field, part) in [(SECONDS, seconds), (NANOS, nanos.into())] {
+            if part != 0 {
+                self.push(field, Item::Scalar(Value::Int(part)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn field_mask(&mut self) -> Result<()> {
+        let at = self.s.start();
+        if self.s.peek() != b'"' {
+            return self.s.wrong("string with paths");
+        }
+        let text = self.s.string()?;
+        if text.is_empty() {
+            return Ok(());
+        }
+        let mark = self.tree.mark();
+        for path in text.split(',') {
+            let Some(path) = mask::snake(path) else {
+                return self.s.fail(at, format_args!("{} is no path of a field mask", quoted(path.as_bytes())));
+            };
+            let item = self.tree.add_bytes(path.as_bytes());
+            self.push(ONLY, item)?;
+        }
+        let list = Item::List(self.tree.close_list(mark));
+        self.push(ONLY, list)
+    }
+
+    /// A `google.protobuf.Value`.
+    fn dynamic(&mut self, m: &MessagePlan) -> Result<()> {
+        let field = match self.s.peek() {
+            b'{' => STRUCT,
+            b'[' => LIST,
+            b'"' => STRING,
+            b't' | b'f' => BOOL,
+            b'-' | b'0'..=b'9' => NUMBER,
+            b'n' => NULL,
+            _ => return self.s.wrong("value"),
+        };
+        let Some(f) = m.fields.get(usize::from(field)) else { return Ok(()) };
+        match self.value(f)? {
+            Some(item) => self.push(field, item),
+            None => Ok(()),
+        }
+    }
+
+    fn any(&mut self) -> Result<()> {
+        let types = self.types;
+        let object = self.s;
+        let at = self.s.start();
+        // The type may come last, so it is looked for first.
+        let (mut url, mut others) = (None, false);
+        self.members(|p, at, key| {
+            if key != TYPE {
+                others = true;
+                return p.skip();
+            }
+            if p.s.peek() != b'"' {
+                return p.s.wrong("string with a type URL");
+            }
+            if url.replace((p.s.start(), p.s.string()?)).is_some() {
+                return p.s.fail(at, format_args!("key \"{TYPE}\" comes twice"));
+            }
+            Ok(())
+        })?;
+        let Some((at_url, url)) = url else {
+            return if others { self.s.fail(at, format_args!("an Any without \"{TYPE}\"")) } else { Ok(()) };
+        };
+        let m = match any::type_of(types, &url) {
+            Ok(m) => m,
+            Err(why) => return self.s.fail(at_url, format_args!("{why}")),
+        };
+        let behind = std::mem::replace(&mut self.s, object);
+        let mark = self.tree.mark();
+        if Kind::of(m).is_some() {
+            self.known_in_any(m, at)?;
+        } else {
+            self.object(m, Some(TYPE))?;
+        }
+        let root = self.tree.close_message(mark, m, &types.set);
+        self.s = behind;
+        match any::push(&url, root, m, self.tree, self.cx) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(crate::format::Misread { at }),
+        }
+    }
+
+    /// The fields of the well-known type `m`, which an Any has under one key.
+    fn known_in_any(&mut self, m: &MessagePlan, at: usize) -> Result<()> {
+        let mut met = false;
+        self.members(|p, at, key| match &*key {
+            TYPE => p.skip(),
+            VALUE if met => p.s.fail(at, format_args!("key \"{VALUE}\" comes twice")),
+            VALUE => {
+                met = true;
+                p.enter()?;
+                match Kind::of(m) {
+                    Some(kind) => p.well_known(kind, m)?,
+                    None => p.object(m, None)?,
+                }
+                p.cx.budget.leave();
+                Ok(())
+            }
+            _ => p.unknown(at, m, &key),
+        })?;
+        if met { Ok(()) } else { self.s.fail(at, format_args!("an Any of {} without \"{VALUE}\"", m.name)) }
+    }
+}

@@ -1,0 +1,276 @@
+//! `to_json`, `from_json`, `to_text` and `from_text`. All go through the bytes of the message: the encoder and the
+//! decoder see to everything that is not text.
+
+use std::cell::RefCell;
+use std::ffi::c_int;
+use std::fmt::Write;
+
+use super::decode::{push_message, told};
+use super::encode::write_table;
+use super::{bad_argument, no_type, string_argument};
+use crate::codec::Shown;
+use crate::error::{EncodeError, Text};
+use crate::format::{self, Misread, Place, Span, Tree, json};
+use crate::kernel::Context;
+use crate::schema::MessagePlan;
+use crate::state::{Epoch, Instance};
+use crate::vm::api::*;
+use crate::vm::{Pins, expected, pop, push_owner, raise, string_at};
+use crate::wire::Writer;
+
+/// What the options of one call say.
+#[derive(Clone, Copy, Default)]
+struct Choices<'a> {
+    proto_names: bool,
+    defaults: bool,
+    enum_numbers: bool,
+    unknown: bool,
+    ignore_unknown: bool,
+    indent: Option<&'a str>,
+}
+
+/// One of the four functions.
+struct Function {
+    name: &'static str,
+    options: &'static [&'static str],
+}
+
+const TO_JSON: Function = Function { name: "to_json", options: &["names", "defaults", "enum", "indent"] };
+const FROM_JSON: Function = Function { name: "from_json", options: &["ignore_unknown"] };
+const TO_TEXT: Function = Function { name: "to_text", options: &["unknown", "indent"] };
+const FROM_TEXT: Function = Function { name: "from_text", options: &[] };
+
+const SPACES: &str = "                ";
+/// What [`SPACES`] cuts to by default where lines are wanted.
+const INDENT: &str = "  ";
+
+/// Where the owner of what is made is, above the arguments, and then the table of pins.
+const OWNER: c_int = 4;
+const PINS: c_int = 5;
+
+/// Turns a tree into text.
+type Print = fn(&Tree, Span, &MessagePlan, &Epoch, &Choices, &mut Vec<u8>, &mut Context) -> Result<(), EncodeError>;
+/// Turns text into a tree.
+type Parse = fn(&[u8], &MessagePlan, &Epoch, &Choices, &mut Tree, &mut Context) -> Result<Span, Misread>;
+
+pub unsafe extern "C-unwind" fn to_json(l: *mut lua_State) -> c_int {
+    // SAFETY: a C function with arguments alone on its stack.
+    unsafe {
+        to(l, &TO_JSON, None, |tree, root, m, epoch, choices, out, cx| {
+            let style = json::Style {
+                proto_names: choices.proto_names,
+                defaults: choices.defaults,
+                enum_numbers: choices.enum_numbers,
+                indent: choices.indent,
+                sort_maps: false,
+            };
+            json::write(tree, root, m, &epoch.types, &style, out, cx)
+        })
+    }
+}
+
+pub unsafe extern "C-unwind" fn from_json(l: *mut lua_State) -> c_int {
+    // SAFETY: as for `to_json`.
+    unsafe {
+        from(l, &FROM_JSON, |text, m, epoch, choices, tree, cx| {
+            json::read(text, m, &epoch.types, choices.ignore_unknown, tree, cx)
+        })
+    }
+}
+
+/// Returns the text of the message that argument 2 is, a table or bytes.
+unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str>, print: Print) -> c_int {
+    // SAFETY: the owner on the stack keeps the text. The epoch is asked for once nothing is allocated any more until
+    // its pins are on the stack. No value with a destructor is in this frame.
+    unsafe {
+        lua_settop(l, 3);
+        let out = &*push_owner(l, RefCell::<Vec<u8>>::default);
+        let instance = Instance::of(l);
+        let epoch = instance.epoch();
+        let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, function.name)) };
+        let choices = choices(l, function, indent);
+        let made = match lua_type(l, 2) {
+            LUA_TSTRING => {
+                lua_pushvalue(l, lua_upvalueindex(2));
+                let bytes = string_at(l, 2).unwrap_or_default();
+                render(instance, epoch, m, bytes, &choices, out, print)
+            }
+            LUA_TTABLE => {
+                let writer = write_table(l, instance, OWNER);
+                let made = render(instance, epoch, m, (*writer).written(), &choices, out, print);
+                instance.give_writer(writer);
+                made
+            }
+            _ => bad_argument(l, 2, function.name, expected("table or string", l, 2)),
+        };
+        if let Err(text) = made {
+            raise(l, &text);
+        }
+        push_bytes(l, &*out.as_ptr());
+        1
+    }
+}
+
+/// Prints the message `m` that `bytes` are to `out`.
+#[inline(never)]
+fn render(
+    instance: &Instance,
+    epoch: &Epoch,
+    m: &MessagePlan,
+    bytes: &[u8],
+    choices: &Choices,
+    out: &RefCell<Vec<u8>>,
+    print: Print,
+) -> Result<(), Text> {
+    let options = instance.options.get();
+    let mut cx = options.context(epoch.set(), &instance.trace);
+    let mut tree = Tree::default();
+    let root = format::decode(bytes, m, &mut tree, options.rules.sort_map, &mut { cx })
+        .map_err(|error| told(instance, &m.name, bytes, error))?;
+    print(&tree, root, m, epoch, choices, &mut out.borrow_mut(), &mut cx).map_err(|_| {
+        let mut text = Text::new();
+        instance.trace.tell(&m.name, None, &mut text);
+        text
+    })
+}
+
+/// Returns the table of the message that argument 2 is the text of, or nil and what is wrong with it.
+unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
+    // SAFETY: as for `to`; the bytes do not change any more once they are made.
+    unsafe {
+        lua_settop(l, 3);
+        let bytes = &*push_owner(l, RefCell::<Writer>::default);
+        let instance = Instance::of(l);
+        let epoch = instance.epoch();
+        let source = string_argument(l, 2, function.name);
+        let choices = choices(l, function, None);
+        let Some(m) = epoch.message(l, 1) else {
+            let text = no_type(l, epoch, function.name);
+            return report(l, instance, &text);
+        };
+        lua_pushvalue(l, lua_upvalueindex(2));
+        if let Err(text) = assemble(instance, epoch, m, source, &choices, bytes, parse) {
+            return report(l, instance, &text);
+        }
+        let input = (*bytes.as_ptr()).written();
+        match push_message(l, instance, epoch, Pins { table: PINS }, instance.options.get(), m, input) {
+            Ok(()) => 1,
+            Err(error) => {
+                let mut text = Text::new();
+                instance.trace.tell(&m.name, Some(error.kind), &mut text);
+                report(l, instance, &text)
+            }
+        }
+    }
+}
+
+/// Encodes the message `m` that `source` is the text of.
+#[inline(never)]
+fn assemble(
+    instance: &Instance,
+    epoch: &Epoch,
+    m: &MessagePlan,
+    source: &[u8],
+    choices: &Choices,
+    out: &RefCell<Writer>,
+    parse: Parse,
+) -> Result<(), Text> {
+    let mut cx = instance.options.get().context(epoch.set(), &instance.trace);
+    let mut tree = Tree::default();
+    let tell = || {
+        let mut text = Text::new();
+        instance.trace.tell(&m.name, None, &mut text);
+        text
+    };
+    let root = parse(source, m, epoch, choices, &mut tree, &mut { cx }).map_err(|wrong| {
+        let mut text = tell();
+        let _ = write!(text, ", {}", Place::of(source, wrong.at));
+        text
+    })?;
+    format::encode(&tree, root, m, &mut out.borrow_mut(), &mut cx).map_err(|_| tell())
+}
+
+/// Returns `nil, text`, and remembers the text.
+unsafe fn report(l: *mut lua_State, instance: &Instance, text: &Text) -> c_int {
+    instance.set_last_error(text.as_bytes());
+    // SAFETY: the arguments are not needed any more, so there is room.
+    unsafe {
+        lua_settop(l, 0);
+        lua_pushnil(l);
+        push_bytes(l, text.as_bytes());
+    }
+    2
+}
+
+/// The options that argument 3 gives.
+unsafe fn choices<'a>(l: *mut lua_State, function: &Function, indent: Option<&'static str>) -> Choices<'a> {
+    // SAFETY: the table stays on the stack, and so its strings live; the pair is popped. There is room for it.
+    unsafe {
+        let mut choices = Choices { indent, ..Choices::default() };
+        if lua_type(l, 3) <= LUA_TNIL {
+            return choices;
+        }
+        if lua_type(l, 3) != LUA_TTABLE {
+            bad_argument(l, 3, function.name, expected("table", l, 3));
+        }
+        let value = lua_gettop(l) + 2;
+        lua_pushnil(l);
+        while lua_next(l, 3) != 0 {
+            let key = if lua_type(l, value - 1) == LUA_TSTRING { string_at(l, value - 1) } else { None };
+            let name = function.options.iter().find(|name| key == Some(name.as_bytes()));
+            let Some(name) = name else { unknown_option(l, function, value - 1) };
+            let wanted = set(l, &mut choices, name, value);
+            if let Err(wanted) = wanted {
+                let (function, got) = (function.name, Shown::at(l, value));
+                raise(l, &Text::of(format_args!("{function}: option {name}: expected {wanted}, got {got}")));
+            }
+            pop(l, 1);
+        }
+        choices
+    }
+}
+
+#[cold]
+unsafe fn unknown_option(l: *mut lua_State, function: &Function, key: c_int) -> ! {
+    // SAFETY: a value at `key`; no value with a destructor is in the frames below.
+    unsafe {
+        let (name, key) = (function.name, Shown::at(l, key));
+        raise(l, &Text::of(format_args!("{name}: unknown option {key}")))
+    }
+}
+
+/// Sets the option `name` to the value at `at`; else answers what was expected.
+unsafe fn set<'a>(l: *mut lua_State, choices: &mut Choices<'a>, name: &str, at: c_int) -> Result<(), &'static str> {
+    // SAFETY: a value at `at`.
+    unsafe {
+        let flag = || (lua_type(l, at) == LUA_TBOOLEAN).then(|| lua_toboolean(l, at) != 0);
+        let boolean = || flag().ok_or("boolean");
+        let word = if lua_type(l, at) == LUA_TSTRING { string_at(l, at) } else { None };
+        match (name, word) {
+            ("names", Some(b"json" | b"proto")) => choices.proto_names = word == Some(b"proto"),
+            ("names", _) => return Err("\"json\" or \"proto\""),
+            ("enum", Some(b"name" | b"number")) => choices.enum_numbers = word == Some(b"number"),
+            ("enum", _) => return Err("\"name\" or \"number\""),
+            ("defaults", _) => choices.defaults = boolean()?,
+            ("unknown", _) => choices.unknown = boolean()?,
+            ("ignore_unknown", _) => choices.ignore_unknown = boolean()?,
+            _ => {
+                let spaces = if lua_type(l, at) == LUA_TNUMBER { to_integer(l, at) } else { None };
+                let indent = match (flag(), spaces, word) {
+                    (Some(lines), _, _) => Some(lines.then_some(INDENT)),
+                    (_, Some(n), _) => usize::try_from(n).ok().and_then(|n| SPACES.get(..n)).map(Some),
+                    (_, _, Some(blank)) => white(blank).map(Some),
+                    _ => None,
+                };
+                choices.indent = indent.ok_or("boolean, number of spaces up to 16, or white space")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `text` if it is a little white space, which may stand between tokens.
+fn white(text: &[u8]) -> Option<&str> {
+    let blank = text.len() <= SPACES.len() && text.iter().all(|b| matches!(b, b' ' | b'\t'));
+    std::str::from_utf8(text).ok().filter(|_| blank)
+}

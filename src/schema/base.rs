@@ -7,6 +7,7 @@ use prost_reflect::DescriptorPool;
 use prost_types::FileDescriptorProto;
 
 use super::content::Content;
+use super::editions::FileFeatures;
 use super::grow::{NewFile, grow};
 use super::set::Set;
 use super::types::Types;
@@ -47,7 +48,9 @@ fn make() -> Result<Types, SchemaError> {
         let name = proto.name.take().unwrap_or_default();
         let content = proto.encode_to_vec();
         proto.name = Some(name.clone());
-        new.push(NewFile { names: vec![name.into()], content: Content::new(&content), source_info: None, proto });
+        let features = FileFeatures::read(&proto, &content)?;
+        let (names, content) = (vec![name.into()], Content::new(&content));
+        new.push(NewFile { names, content, source_info: None, proto, features });
     }
     let set = grow(&Types::default(), &new).map_err(|failure| failure.error)?.set;
     Ok(Types { set: Arc::new(Set { by_content: Default::default(), ..set }), ..Types::default() })

@@ -19,6 +19,7 @@ mod content;
 mod declare;
 mod default;
 mod describe;
+mod editions;
 mod extend;
 mod grow;
 mod hint;

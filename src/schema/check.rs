@@ -7,7 +7,8 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::default;
-use super::editions::{Scope, Syntax};
+use super::editions::Scope;
+use super::features::Syntax;
 use super::hint::quoted;
 use super::plan::Op;
 use crate::error::SchemaError;

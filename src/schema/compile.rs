@@ -9,8 +9,9 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 
 use super::check::{is_map_entry, scalar_op};
 use super::default;
-use super::editions::{Presence, Scope, Syntax};
+use super::editions::Scope;
 use super::extend::Extension;
+use super::features::{Presence, Syntax};
 use super::hint::quoted;
 use super::link::Names;
 use super::plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};

@@ -21,6 +21,7 @@ mod default;
 mod describe;
 mod editions;
 mod extend;
+mod features;
 mod grow;
 mod hint;
 mod imports;

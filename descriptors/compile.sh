@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compiles every .proto here with protoc to the .pb beside it. With --check, writes nothing and fails when one differs.
+# Compiles every .proto here with protoc to the .pb beside it; those of editions, and protoc's own descriptor.proto, with
+# one that knows editions. With --check, writes nothing and fails when one differs.
 set -eu
 cd "$(dirname "$0")"
 
@@ -17,18 +18,29 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 stale=0
-for proto in *.proto; do
-  name=${proto%.proto}.pb
-  protoc --proto_path=. --include_imports --descriptor_set_out="$scratch/$name" "$proto"
+# compile NAME COMMAND...: makes NAME by the command, which gets the options that say how.
+compile() {
+  name=$1
+  shift
+  "$@" --descriptor_set_out="$scratch/$name"
   if cmp -s "$scratch/$name" "$name"; then
-    continue
+    return
   fi
   if $check; then
-    echo "descriptors/$name differs from what protoc makes of $proto" >&2
+    echo "descriptors/$name differs from what protoc makes of its source" >&2
     stale=1
   else
     cp "$scratch/$name" "$name"
     echo "$name"
   fi
+}
+
+compile descriptor.pb ./protoc-editions google/protobuf/descriptor.proto
+for proto in *.proto; do
+  protoc=protoc
+  if grep -q '^edition = ' "$proto"; then
+    protoc=./protoc-editions
+  fi
+  compile "${proto%.proto}.pb" "$protoc" --proto_path=. --include_imports "$proto"
 done
 exit $stale

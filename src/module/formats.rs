@@ -9,13 +9,13 @@ use super::decode::{push_message, told};
 use super::encode::write_table;
 use super::{bad_argument, no_type, string_argument};
 use crate::codec::Shown;
-use crate::error::{EncodeError, Text};
+use crate::error::{EncodeError, Text, quoted};
 use crate::format::{self, Misread, Place, Span, Tree, json};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
 use crate::state::{Epoch, Instance};
 use crate::vm::api::*;
-use crate::vm::{Pins, expected, pop, push_owner, raise, string_at};
+use crate::vm::{Pins, expected, pop, push_owner, raise, string_at, type_name};
 use crate::wire::Writer;
 
 /// What the options of one call say.
@@ -234,8 +234,12 @@ unsafe fn choices<'a>(l: *mut lua_State, function: &Function, indent: Option<&'s
 unsafe fn unknown_option(l: *mut lua_State, function: &Function, key: c_int) -> ! {
     // SAFETY: a value at `key`; no value with a destructor is in the frames below.
     unsafe {
-        let (name, key) = (function.name, Shown::at(l, key));
-        raise(l, &Text::of(format_args!("{name}: unknown option {key}")))
+        // The key is quoted on the heap, and must be gone before the raise.
+        let text = match (function.name, string_at(l, key)) {
+            (name, Some(key)) => Text::of(format_args!("{name}: unknown option {}", quoted(key))),
+            (name, None) => Text::of(format_args!("{name}: unknown option of type {}", type_name(l, key))),
+        };
+        raise(l, &text)
     }
 }
 

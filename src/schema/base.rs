@@ -4,9 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use prost::Message;
 use prost_reflect::DescriptorPool;
-use prost_types::FileDescriptorProto;
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
 use super::content::Content;
+use super::editions::FileFeatures;
 use super::grow::{NewFile, grow};
 use super::set::Set;
 use super::types::Types;
@@ -27,10 +28,13 @@ pub(super) const BUILT_IN: [&str; 11] = [
     "google/protobuf/wrappers.proto",
 ];
 
+/// `descriptor.proto` alone: that of prost-reflect 0.16 is from before editions were final.
+const DESCRIPTOR: &[u8] = include_bytes!("../../descriptors/descriptor.pb");
+
 /// The built-in types alone, compiled once in the process.
 pub(super) fn base() -> &'static Arc<Types> {
     static BASE: OnceLock<Arc<Types>> = OnceLock::new();
-    // The files are constants of prost-reflect's, so that a test shows that they link.
+    // The files are constants, so that a test shows that they link.
     BASE.get_or_init(|| Arc::new(make().unwrap_or_default()))
 }
 
@@ -38,7 +42,10 @@ pub(super) fn base() -> &'static Arc<Types> {
 pub(super) fn files() -> impl Iterator<Item = FileDescriptorProto> {
     // A Rust host may have added files of its own to the global pool.
     let global = DescriptorPool::global();
-    BUILT_IN.iter().filter_map(move |name| Some(global.get_file_by_name(name)?.file_descriptor_proto().clone()))
+    BUILT_IN.iter().filter_map(move |name| match *name {
+        "google/protobuf/descriptor.proto" => FileDescriptorSet::decode(DESCRIPTOR).ok()?.file.pop(),
+        _ => Some(global.get_file_by_name(name)?.file_descriptor_proto().clone()),
+    })
 }
 
 fn make() -> Result<Types, SchemaError> {
@@ -47,7 +54,9 @@ fn make() -> Result<Types, SchemaError> {
         let name = proto.name.take().unwrap_or_default();
         let content = proto.encode_to_vec();
         proto.name = Some(name.clone());
-        new.push(NewFile { names: vec![name.into()], content: Content::new(&content), source_info: None, proto });
+        let features = FileFeatures::read(&proto, &content)?;
+        let (names, content) = (vec![name.into()], Content::new(&content));
+        new.push(NewFile { names, content, source_info: None, proto, features });
     }
     let set = grow(&Types::default(), &new).map_err(|failure| failure.error)?.set;
     Ok(Types { set: Arc::new(Set { by_content: Default::default(), ..set }), ..Types::default() })

@@ -7,6 +7,8 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::default;
+use super::editions::Scope;
+use super::features::Syntax;
 use super::hint::quoted;
 use super::plan::Op;
 use crate::error::SchemaError;
@@ -30,25 +32,8 @@ const MOST_NAMES: usize = 16 << 20;
 #[cfg(feature = "proto")]
 const MOST_COMPARISONS: usize = 500_000_000;
 
-/// The language of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Syntax {
-    Proto2,
-    Proto3,
-}
-
-/// The syntax of `file`.
-pub(super) fn syntax(file: &FileDescriptorProto) -> Result<Syntax> {
-    match file.syntax() {
-        "" | "proto2" => Ok(Syntax::Proto2),
-        "proto3" => Ok(Syntax::Proto3),
-        "editions" => Err(SchemaError(format!("{}: editions are not supported yet", file.name()))),
-        other => Err(SchemaError(format!("{}: unknown syntax {}", file.name(), quoted(other)))),
-    }
-}
-
-/// Checks all of `file`.
-pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
+/// Checks all of `file`, which is `scope`.
+pub(super) fn check(file: &FileDescriptorProto, scope: Scope) -> Result<()> {
     if file.name().len() > LONGEST_FILE_NAME {
         return Err(SchemaError(format!("{}: the file's name is too long", quoted(file.name()))));
     }
@@ -56,17 +41,16 @@ pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
     if let Some(twice) = file.dependency.iter().find(|import| !imports.insert(*import)) {
         return Err(SchemaError(format!("{}: imports {} twice", file.name(), quoted(twice))));
     }
-    let proto3 = syntax(file)? == Syntax::Proto3;
-    let mut checker = Checker { file, proto3, scope: String::new() };
+    let mut checker = Checker { file, scope: String::new() };
     checker.package()?;
-    for message in &file.message_type {
-        checker.message(message)?;
+    for (at, message) in file.message_type.iter().enumerate() {
+        checker.message(message, scope.message(at))?;
     }
-    for enumeration in &file.enum_type {
-        checker.enumeration(enumeration)?;
+    for (at, enumeration) in file.enum_type.iter().enumerate() {
+        checker.enumeration(enumeration, scope.enumeration(at))?;
     }
-    for extension in &file.extension {
-        checker.extension(extension)?;
+    for (at, extension) in file.extension.iter().enumerate() {
+        checker.extension(extension, scope.extension(at, extension))?;
     }
     for service in &file.service {
         checker.within(service.name(), |c| {
@@ -85,7 +69,7 @@ pub(super) fn check(file: &FileDescriptorProto) -> Result<()> {
 /// with its full name, and every number compared with all reserved ones.
 #[cfg(feature = "proto")]
 pub(super) fn check_cost(file: &FileDescriptorProto) -> Result<()> {
-    Checker { file, proto3: false, scope: String::new() }.package()?;
+    Checker { file, scope: String::new() }.package()?;
     let mut cost = Cost { file, names: 0, comparisons: 0 };
     let scope = file.package().len();
     for message in &file.message_type {
@@ -156,7 +140,6 @@ impl Cost<'_> {
 
 struct Checker<'a> {
     file: &'a FileDescriptorProto,
-    proto3: bool,
     /// The full name of what is being checked.
     scope: String,
 }
@@ -200,7 +183,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn message(&mut self, message: &DescriptorProto) -> Result<()> {
+    fn message(&mut self, message: &DescriptorProto, scope: Scope) -> Result<()> {
         self.within(message.name(), |c| {
             c.must(message.field.len() <= MOST_FIELDS, "more than 65,534 fields")?;
             c.must(message.extension_range.len() <= MOST_RANGES, "more than 10,000 extension ranges")?;
@@ -209,34 +192,34 @@ impl Checker<'_> {
             for oneof in &message.oneof_decl {
                 c.within(oneof.name(), |_| Ok(()))?;
             }
-            for field in &message.field {
-                c.within(field.name(), |c| c.field(field, Some(message)))?;
+            for (at, field) in message.field.iter().enumerate() {
+                c.within(field.name(), |c| c.field(field, Some(message), scope.field(at, field)))?;
             }
-            if message.options.as_ref().is_some_and(|o| o.map_entry()) {
+            if is_map_entry(message) {
                 c.map_entry(message)?;
             }
-            for nested in &message.nested_type {
-                c.message(nested)?;
+            for (at, nested) in message.nested_type.iter().enumerate() {
+                c.message(nested, scope.message(at))?;
             }
-            for enumeration in &message.enum_type {
-                c.enumeration(enumeration)?;
+            for (at, enumeration) in message.enum_type.iter().enumerate() {
+                c.enumeration(enumeration, scope.enumeration(at))?;
             }
-            for extension in &message.extension {
-                c.extension(extension)?;
+            for (at, extension) in message.extension.iter().enumerate() {
+                c.extension(extension, scope.extension(at, extension))?;
             }
             Ok(())
         })
     }
 
-    fn extension(&mut self, extension: &FieldDescriptorProto) -> Result<()> {
+    fn extension(&mut self, extension: &FieldDescriptorProto, own: Scope) -> Result<()> {
         self.within(extension.name(), |c| {
             c.must(!extension.extendee().is_empty(), "extends nothing")?;
-            c.field(extension, None)
+            c.field(extension, None, own)
         })
     }
 
     /// Checks a field of `message`, or an extension.
-    fn field(&self, field: &FieldDescriptorProto, message: Option<&DescriptorProto>) -> Result<()> {
+    fn field(&self, field: &FieldDescriptorProto, message: Option<&DescriptorProto>, own: Scope) -> Result<()> {
         let number = field.number();
         if !u32::try_from(number).is_ok_and(|n| n > 0 && n <= MAX_FIELD_NUMBER) {
             return self.fail(format_args!("field number {number} is out of range"));
@@ -250,6 +233,7 @@ impl Checker<'_> {
                 Err(_) => return self.fail(format_args!("unknown label {label}")),
             },
         };
+        let proto3 = own.syntax == Syntax::Proto3;
         let named = !field.type_name().is_empty();
         let op = match field.r#type {
             None if named => None,
@@ -258,14 +242,18 @@ impl Checker<'_> {
                 Ok(Type::Message | Type::Group | Type::Enum) if !named => {
                     return self.fail("its type has no name");
                 }
-                Ok(Type::Group) if self.proto3 => return self.fail("proto3 has no groups"),
+                Ok(Type::Group) if proto3 => return self.fail("proto3 has no groups"),
                 Ok(Type::Message | Type::Group | Type::Enum) => None,
                 Ok(_) if named => return self.fail("a scalar type with the name of another type"),
                 Ok(scalar) => scalar_op(scalar),
                 Err(_) => return self.fail(format_args!("unknown type {number}")),
             },
         };
-        if self.proto3 {
+        let entry = message.is_some_and(is_map_entry);
+        if let Some(what) = own.refuses(field, entry) {
+            return self.fail(what);
+        }
+        if proto3 {
             self.must(label != Label::Required, "proto3 has no required fields")?;
             self.must(field.default_value.is_none(), "proto3 has no declared defaults")?;
         }
@@ -305,7 +293,7 @@ impl Checker<'_> {
         self.must(ok, "a map's entries must have a key = 1 of an integer, bool or string type and a value = 2")
     }
 
-    fn enumeration(&mut self, enumeration: &EnumDescriptorProto) -> Result<()> {
+    fn enumeration(&mut self, enumeration: &EnumDescriptorProto, own: Scope) -> Result<()> {
         // Values stand beside their enum, not in it.
         for value in &enumeration.value {
             self.within(value.name(), |_| Ok(()))?;
@@ -315,7 +303,10 @@ impl Checker<'_> {
             let Some(first) = enumeration.value.first() else {
                 return c.fail("an enum needs a value");
             };
-            c.must(!c.proto3 || first.number() == 0, "the first value of a proto3 enum must be 0")?;
+            let open = if own.syntax == Syntax::Proto3 { "a proto3" } else { "an open" };
+            if !own.features.closed && first.number() != 0 {
+                return c.fail(format_args!("the first value of {open} enum must be 0"));
+            }
             let mut numbers = HashSet::with_capacity(enumeration.value.len());
             match enumeration.value.iter().find(|v| !numbers.insert(v.number())) {
                 Some(value) if !alias => c.fail(format_args!("number {} is used twice", value.number())),
@@ -323,6 +314,11 @@ impl Checker<'_> {
             }
         })
     }
+}
+
+/// Whether `message` stands for the entries of a map.
+pub(super) fn is_map_entry(message: &DescriptorProto) -> bool {
+    message.options.as_ref().is_some_and(|o| o.map_entry())
 }
 
 /// Whether `field` can be the key of a map.

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-use super::check::{Syntax, scalar_op, syntax};
+use super::check::{is_map_entry, scalar_op};
 use super::default;
+use super::editions::Scope;
 use super::extend::Extension;
+use super::features::{Presence, Syntax};
 use super::hint::quoted;
 use super::link::Names;
 use super::plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
@@ -27,14 +29,13 @@ pub(super) struct Compiled {
     pub(super) extensions: Vec<Extension>,
 }
 
-/// Compiles the messages and extensions of `file`, and looks at its services.
-pub(super) fn compile(names: &Names, file: &FileDescriptorProto) -> Result<Compiled> {
-    let proto3 = syntax(file)? == Syntax::Proto3;
-    let mut compiler = Compiler { names, file, proto3, new: Compiled::default() };
-    for message in &file.message_type {
-        compiler.message(message, file.package())?;
+/// Compiles the messages and extensions of `file`, which is `own`, and looks at its services.
+pub(super) fn compile(names: &Names, file: &FileDescriptorProto, own: Scope) -> Result<Compiled> {
+    let mut compiler = Compiler { names, file, new: Compiled::default() };
+    for (at, message) in file.message_type.iter().enumerate() {
+        compiler.message(message, file.package(), own.message(at))?;
     }
-    compiler.extensions(&file.extension, file.package())?;
+    compiler.extensions(&file.extension, file.package(), own)?;
     for service in &file.service {
         let scope = full_name(file.package(), service.name());
         for method in &service.method {
@@ -66,7 +67,6 @@ pub(super) fn enumeration(proto: &EnumDescriptorProto, name: Arc<str>, closed: b
 struct Compiler<'a> {
     names: &'a Names<'a>,
     file: &'a FileDescriptorProto,
-    proto3: bool,
     new: Compiled,
 }
 
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         SchemaError(format!("{}: {}: {what}", self.file.name(), full_name(scope, name)))
     }
 
-    fn message(&mut self, message: &DescriptorProto, scope: &str) -> Result<()> {
+    fn message(&mut self, message: &DescriptorProto, scope: &str, own: Scope) -> Result<()> {
         let name = full_name(scope, message.name());
         let within = |what: &str| SchemaError(format!("{}: {name}: {what}", self.file.name()));
         let Some((name, (Symbol::Message(index), _))) = self.names.set().names.get(&name) else {
@@ -94,17 +94,19 @@ impl Compiler<'_> {
             oneof_of,
         };
 
-        let mut declared: Vec<&FieldDescriptorProto> = message.field.iter().collect();
-        declared.sort_by_key(|f| f.number());
+        let fields = message.field.iter().enumerate();
+        let mut declared: Vec<_> = fields.map(|(at, field)| (field, own.field(at, field))).collect();
+        declared.sort_by_key(|(field, _)| field.number());
         let mut pairs = declared.iter().zip(declared.iter().skip(1));
-        if let Some((_, twice)) = pairs.find(|(a, b)| a.number() == b.number()) {
+        if let Some((_, (twice, _))) = pairs.find(|((a, _), (b, _))| a.number() == b.number()) {
             let what = format!("field number '{}' is already used", twice.number());
             return Err(self.fail(name, twice.name(), &what));
         }
         let mut fields = Vec::with_capacity(declared.len());
         let mut defaults = Vec::with_capacity(declared.len());
-        for (proto, index) in declared.iter().zip(0u16..) {
-            let (field, default) = self.field(proto, index, &context).map_err(|e| self.fail(name, proto.name(), &e))?;
+        for ((proto, own), index) in declared.iter().zip(0u16..) {
+            let compiled = self.field(proto, index, *own, &context);
+            let (field, default) = compiled.map_err(|e| self.fail(name, proto.name(), &e))?;
             if field.flags.has(Flags::ONEOF)
                 && let Some((_, members)) = oneofs.get_mut(usize::from(field.oneof))
             {
@@ -113,34 +115,32 @@ impl Compiler<'_> {
             fields.push(field);
             defaults.push(default);
         }
-        let names = declared.iter().map(|f| Box::from(f.name())).collect();
+        let names = declared.iter().map(|(f, _)| Box::from(f.name())).collect();
         let mut plan = MessagePlan::assemble(index, name.clone(), fields, names, defaults, oneofs);
         plan.map_entry = context.map_entry;
         plan.message_set = message.options.as_ref().is_some_and(|o| o.message_set_wire_format());
         plan.extension_ranges = extension_ranges(message);
-        if let Some(field) = declared.iter().find(|f| plan.is_extension_number(f.number())) {
+        if let Some((field, _)) = declared.iter().find(|(f, _)| plan.is_extension_number(f.number())) {
             return Err(self.fail(name, field.name(), "its number is one of extensions"));
         }
         if plan.message_set && !declared.is_empty() {
             return Err(within("a message set has no fields of its own"));
         }
         self.new.messages.push(Arc::new(plan));
-        for nested in &message.nested_type {
-            self.message(nested, name)?;
+        for (at, nested) in message.nested_type.iter().enumerate() {
+            self.message(nested, name, own.message(at))?;
         }
-        self.extensions(&message.extension, name)
+        self.extensions(&message.extension, name, own)
     }
 
-    fn extensions(&mut self, extensions: &[FieldDescriptorProto], scope: &str) -> Result<()> {
-        for proto in extensions {
+    fn extensions(&mut self, extensions: &[FieldDescriptorProto], scope: &str, outer: Scope) -> Result<()> {
+        for (at, proto) in extensions.iter().enumerate() {
             let fail = |what: String| self.fail(scope, proto.name(), &what);
             let (_, extendee) = self.names.message(scope, proto.extendee()).map_err(fail)?;
             let context = Context { scope, map_entry: false, entries: HashSet::new(), oneof_of: Vec::new() };
-            let (mut field, default) = self.field(proto, 0, &context).map_err(fail)?;
+            let own = outer.extension(at, proto);
+            let (mut field, default) = self.field(proto, 0, own, &context).map_err(fail)?;
             field.flags = field.flags.with(Flags::EXTENSION);
-            if !field.repeated() {
-                field.flags = field.flags.with(Flags::PRESENCE);
-            }
             let name = full_name(scope, proto.name()).into();
             self.new.extensions.push(Extension { extendee, field, name, default });
         }
@@ -151,21 +151,29 @@ impl Compiler<'_> {
         &self,
         proto: &FieldDescriptorProto,
         index: u16,
+        own: Scope,
         context: &Context,
     ) -> std::result::Result<(FieldPlan, Default), String> {
+        let features = own.features;
         let number = proto.number().cast_unsigned();
         let repeated = proto.label() == Label::Repeated;
         let declared = proto.r#type.and_then(|t| Type::try_from(t).ok());
-        let mut enumeration = None;
+        let (mut enumeration, mut group_like) = (None, false);
         let (op, sub) = if proto.type_name().is_empty() {
             (declared.and_then(scalar_op).ok_or("has no type")?, 0)
         } else {
             let (name, symbol) = self.names.resolve(context.scope, proto.type_name())?;
             match (symbol, declared) {
-                (Symbol::Message(index), Some(Type::Group)) => (Op::Group, index),
-                (Symbol::Message(index), Some(Type::Message) | None) => {
-                    let map = repeated && context.is_entry(name);
-                    (if map { Op::Map } else { Op::Message }, index)
+                (Symbol::Message(index), Some(Type::Message | Type::Group) | None) => {
+                    let op = match declared {
+                        Some(Type::Group) => Op::Group,
+                        _ if repeated && context.is_entry(name) => Op::Map,
+                        // What maps hold is never a group.
+                        _ if features.delimited && !context.map_entry => Op::Group,
+                        _ => Op::Message,
+                    };
+                    group_like = op == Op::Group && context.has_beside(name, proto.name()) && self.names.own(name);
+                    (op, index)
                 }
                 (Symbol::Enum(index), Some(Type::Enum) | None) => {
                     enumeration = self.names.set().enumeration(index);
@@ -177,18 +185,29 @@ impl Compiler<'_> {
         };
 
         let oneof = proto.oneof_index.and_then(|i| context.oneof_of.get(usize::try_from(i).ok()?).copied().flatten());
-        let packed = repeated && op.packable() && proto.options.as_ref().and_then(|o| o.packed).unwrap_or(self.proto3);
+        let packed = repeated && op.packable() && features.packed;
         let message = matches!(op, Op::Message | Op::Group);
-        let presence =
-            !repeated && (!self.proto3 || message || oneof.is_some() || proto.proto3_optional() || context.map_entry);
+        let explicit = message || oneof.is_some() || proto.extendee.is_some();
+        let implicit = features.presence == Presence::Implicit && !repeated && !explicit;
+        let closed = enumeration.is_some_and(|e| e.closed);
+        if own.syntax == Syntax::Edition2023 {
+            if implicit && closed {
+                return Err("a closed enum has no implicit presence".into());
+            }
+            if op == Op::Map && own.chosen().delimited.is_some() {
+                return Err("features.message_encoding is not for maps".into());
+            }
+        }
+        let presence = !repeated && (!implicit || context.map_entry);
         let flags = [
             (repeated, Flags::REPEATED),
             (packed, Flags::PACKED),
-            (op == Op::String && self.proto3, Flags::UTF8),
+            (op == Op::String && features.utf8, Flags::UTF8),
             (presence, Flags::PRESENCE),
-            (proto.label() == Label::Required, Flags::REQUIRED),
+            (!repeated && features.presence == Presence::Required, Flags::REQUIRED),
             (oneof.is_some(), Flags::ONEOF),
-            (enumeration.is_some_and(|e| e.closed), Flags::CLOSED),
+            (closed, Flags::CLOSED),
+            (group_like, Flags::GROUP_LIKE),
         ];
         let flags = flags.iter().filter(|(set, _)| *set).fold(Flags(0), |all, (_, flag)| all.with(*flag));
 
@@ -223,6 +242,12 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Whether the type called `name` stands where `field` does, which has its name in lower case.
+    fn has_beside(&self, name: &str, field: &str) -> bool {
+        let (scope, last) = name.rsplit_once('.').unwrap_or(("", name));
+        scope == self.scope && last.to_ascii_lowercase() == field
+    }
+
     /// Whether the message called `name` is one of the entry messages within this one.
     fn is_entry(&self, name: &str) -> bool {
         let nested = name.strip_prefix(self.scope).and_then(|rest| rest.strip_prefix('.'));
@@ -245,10 +270,6 @@ fn extension_ranges(message: &DescriptorProto) -> Box<[(i32, i32)]> {
         overlap
     });
     ranges.into()
-}
-
-fn is_map_entry(message: &DescriptorProto) -> bool {
-    message.options.as_ref().is_some_and(|o| o.map_entry())
 }
 
 /// The oneofs that are not merely how proto3 `optional` is written, their members to be

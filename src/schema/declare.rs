@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
 
 use super::compile::{enumeration, full_name, position};
+use super::editions::Scope;
 use super::imports::FileId;
 use super::set::{Set, Symbol};
 use crate::error::SchemaError;
@@ -15,23 +16,23 @@ type Result<T> = std::result::Result<T, SchemaError>;
 /// What the full names that a file adds may come to, in bytes: long scopes multiply.
 const MOST_NAMES: usize = 16 << 20;
 
-/// Declares all that `proto`, the file `id` of `set`, defines. Its enums are compiled; the plans of its messages follow
+/// Declares all that `proto`, the file `id` of `set` and `scope`, defines. Its enums are compiled; the plans of its messages follow
 /// later, in the order in which they are declared here.
-pub(super) fn declare(set: &mut Set, id: FileId, proto: &FileDescriptorProto, closed: bool) -> Result<()> {
+pub(super) fn declare(set: &mut Set, id: FileId, proto: &FileDescriptorProto, scope: Scope) -> Result<()> {
     let messages = set.messages.len();
-    let mut d = Declarer { set, id, file: proto.name(), closed, messages, stored: 0 };
+    let mut d = Declarer { set, id, file: proto.name(), messages, stored: 0 };
     let package = proto.package();
     for (end, _) in package.match_indices('.').chain((!package.is_empty()).then_some((package.len(), ""))) {
         d.package(package.get(..end).unwrap_or_default())?;
     }
-    d.enums(package, &proto.enum_type)?;
+    d.enums(package, &proto.enum_type, scope)?;
     for enumeration in &proto.enum_type {
         for value in &enumeration.value {
             d.insert(full_name(package, value.name()), Symbol::Other)?;
         }
     }
-    for message in &proto.message_type {
-        d.message(package, message)?;
+    for (at, message) in proto.message_type.iter().enumerate() {
+        d.message(package, message, scope.message(at))?;
     }
     for extension in &proto.extension {
         d.insert(full_name(package, extension.name()), Symbol::Other)?;
@@ -48,7 +49,6 @@ struct Declarer<'a> {
     set: &'a mut Set,
     id: FileId,
     file: &'a str,
-    closed: bool,
     /// The position of the next message.
     messages: usize,
     /// How long all names are that were added.
@@ -56,7 +56,7 @@ struct Declarer<'a> {
 }
 
 impl Declarer<'_> {
-    fn message(&mut self, scope: &str, message: &DescriptorProto) -> Result<()> {
+    fn message(&mut self, scope: &str, message: &DescriptorProto, own: Scope) -> Result<()> {
         let name = full_name(scope, message.name());
         let values = message.enum_type.iter().flat_map(|e| e.value.iter().map(|v| v.name()).chain([e.name()]));
         let members = message.field.iter().chain(&message.extension).map(|f| f.name());
@@ -64,15 +64,16 @@ impl Declarer<'_> {
         self.unique(&name, members.chain(values).chain(message.nested_type.iter().map(|m| m.name())))?;
         self.insert(name.clone(), Symbol::Message(position(self.messages)?))?;
         self.messages = self.messages.saturating_add(1);
-        self.enums(&name, &message.enum_type)?;
-        message.nested_type.iter().try_for_each(|nested| self.message(&name, nested))
+        self.enums(&name, &message.enum_type, own)?;
+        let mut nested = message.nested_type.iter().enumerate();
+        nested.try_for_each(|(at, nested)| self.message(&name, nested, own.message(at)))
     }
 
-    fn enums(&mut self, scope: &str, enums: &[EnumDescriptorProto]) -> Result<()> {
-        for proto in enums {
+    fn enums(&mut self, scope: &str, enums: &[EnumDescriptorProto], outer: Scope) -> Result<()> {
+        for (at, proto) in enums.iter().enumerate() {
             let index = position(self.set.enums.len())?;
             let name = self.insert(full_name(scope, proto.name()), Symbol::Enum(index))?;
-            self.set.enums.push(Arc::new(enumeration(proto, name, self.closed)));
+            self.set.enums.push(Arc::new(enumeration(proto, name, outer.enumeration(at).features.closed)));
         }
         Ok(())
     }

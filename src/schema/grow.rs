@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use prost_types::{DescriptorProto, FileDescriptorProto};
 
-use super::check::{Syntax, syntax};
 use super::compile::compile;
 use super::content::Content;
 use super::declare::declare;
+use super::editions::FileFeatures;
 use super::imports::{self, Declared, FileId};
 use super::link::Names;
 use super::set::{File, Set};
@@ -22,6 +22,7 @@ pub(super) struct NewFile {
     pub(super) content: Content,
     pub(super) source_info: Option<Content>,
     pub(super) proto: FileDescriptorProto,
+    pub(super) features: FileFeatures,
 }
 
 /// Why a set could not grow.
@@ -51,9 +52,9 @@ pub(super) fn grow(base: &Types, new: &[NewFile]) -> Result<Grown, Failure> {
         let (Some(file), Some(declared)) = (new.get(at), declared.get(at)) else { continue };
         let at_fault = |error| Failure { file: Some(at), error };
         let id = add(&mut set, &mut aliases, file, *declared).map_err(at_fault)?;
-        let closed = syntax(&file.proto).map_err(at_fault)? == Syntax::Proto2;
-        declare(&mut set, id, &file.proto, closed).map_err(at_fault)?;
-        let compiled = compile(&Names::new(&set, id), &file.proto).map_err(at_fault)?;
+        let scope = file.features.scope();
+        declare(&mut set, id, &file.proto, scope).map_err(at_fault)?;
+        let compiled = compile(&Names::new(&set, id), &file.proto, scope).map_err(at_fault)?;
         set.messages.extend(compiled.messages);
         extensions.extend(compiled.extensions.into_iter().map(|extension| (at, extension)));
     }

@@ -65,6 +65,11 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// Whether the type of that full name is the file's own.
+    pub(super) fn own(&self, name: &str) -> bool {
+        self.set.names.get(name).is_some_and(|(_, (_, file))| file == self.id)
+    }
+
     /// The same, which must be a message.
     pub(super) fn message(&self, scope: &str, name: &str) -> Result<(&'a Arc<str>, u32), String> {
         match self.resolve(scope, name)? {

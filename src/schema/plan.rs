@@ -31,7 +31,7 @@ pub enum Op {
     Bytes,
     /// A length-delimited message; `sub` is its index in [`super::Set::messages`].
     Message,
-    /// A group, likewise.
+    /// The same, coded as a group.
     Group,
     /// A map; `sub` is its entry message, whose fields 0 and 1 are key and value.
     Map,
@@ -93,7 +93,7 @@ impl Flags {
     pub const UTF8: Flags = Flags(1 << 2);
     /// Zero is written when set: explicit presence.
     pub const PRESENCE: Flags = Flags(1 << 3);
-    /// A required field (proto2).
+    /// A required field.
     pub const REQUIRED: Flags = Flags(1 << 4);
     /// A member of a oneof that is not synthetic.
     pub const ONEOF: Flags = Flags(1 << 5);
@@ -108,6 +108,8 @@ impl Flags {
     pub const EXTENSION: Flags = Flags(1 << 9);
     /// Only in a pattern: a message of which fields are asked for by dotted names.
     pub const ENTER: Flags = Flags(1 << 10);
+    /// A group whose field and type are declared together and differ in case only: text format calls it by its type.
+    pub const GROUP_LIKE: Flags = Flags(1 << 11);
 
     /// Whether any of `other`'s bits is set.
     #[inline(always)]
@@ -294,7 +296,7 @@ pub struct EnumPlan {
     pub names: Box<[Box<str>]>,
     /// The number of the first declared value.
     pub first: i32,
-    /// Numbers without a name are no values of it (proto2).
+    /// Numbers without a name are no values of it.
     pub closed: bool,
     /// Numbers by name, aliases included.
     pub(super) by_name: HashMap<Box<str>, i32>,

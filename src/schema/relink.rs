@@ -10,6 +10,7 @@ use prost_types::FileDescriptorProto;
 use super::base::{BUILT_IN, base};
 use super::check;
 use super::content::Content;
+use super::editions::FileFeatures;
 use super::grow::{Failure, Grown, NewFile, grow};
 use super::hint::quoted;
 use super::input::{self, RawFile};
@@ -86,9 +87,10 @@ fn link(types: &Types, wanted: &[Wanted], given: &HashMap<&str, usize>, keep: bo
     let mut files = Vec::with_capacity(new.len());
     for (file, names) in new {
         let at_fault = |error| Fault { file: culprit(&names), error };
-        let proto = file_proto(&file.name, &file.content).map_err(at_fault)?;
+        let (proto, features) = file_proto(&file.name, &file.content).map_err(at_fault)?;
         names.iter().try_for_each(|name| same_package(types, name, proto.package())).map_err(at_fault)?;
-        files.push(NewFile { names, content: file.content.clone(), source_info: file.source_info.clone(), proto });
+        let (content, source_info) = (file.content.clone(), file.source_info.clone());
+        files.push(NewFile { names, content, source_info, proto, features });
     }
     match grow(&start, &files) {
         Ok(Grown { set, aliases }) => {
@@ -121,11 +123,12 @@ fn replacing(types: &Types, given: &HashMap<&str, usize>) -> String {
     }
 }
 
-/// The file of that content, checked.
-fn file_proto(name: &str, content: &[u8]) -> Result<FileDescriptorProto, SchemaError> {
+/// The file of that content, checked, and its features.
+fn file_proto(name: &str, content: &[u8]) -> Result<(FileDescriptorProto, FileFeatures), SchemaError> {
     let proto = decode(name, content)?;
-    check::check(&proto)?;
-    Ok(proto)
+    let features = FileFeatures::read(&proto, content)?;
+    check::check(&proto, features.scope())?;
+    Ok((proto, features))
 }
 
 /// The file of that content.
@@ -155,7 +158,7 @@ impl Candidate {
 
     /// The file, checked.
     pub(super) fn proto(&self) -> Result<FileDescriptorProto, SchemaError> {
-        file_proto(&self.name, &self.content)
+        file_proto(&self.name, &self.content).map(|(proto, _)| proto)
     }
 
     fn wanted(&self) -> Wanted {

@@ -22,6 +22,7 @@ local subjects = {
   "required",
   "unknown",
   "extensions",
+  "editions",
   "defaults",
   "flat",
   "dotted",

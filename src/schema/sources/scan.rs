@@ -65,7 +65,10 @@ fn edition(mut tokens: Tokens) -> Result<(), Refusal> {
     let edition = tokens.nth(1).map_or("", |(_, value)| value);
     Err((
         at,
-        format!("edition {edition}: text is compiled with syntax \"proto2\" and \"proto3\" only, not with editions"),
+        format!(
+            "edition {edition}: text is compiled with syntax \"proto2\" and \"proto3\" only; \
+             compile this with protoc -o, and register what it writes"
+        ),
     ))
 }
 

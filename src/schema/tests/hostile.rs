@@ -59,7 +59,7 @@ fn field_error(field: FieldDescriptorProto) -> String {
 #[test]
 fn syntaxes() {
     let with = |syntax: &str| FileDescriptorProto { syntax: Some(syntax.into()), ..file(vec![]) };
-    assert_eq!(error(&with("editions")), "x.proto: editions are not supported yet");
+    assert_eq!(error(&with("editions")), "x.proto: has no edition");
     assert_eq!(error(&with("proto4")), "x.proto: unknown syntax \"proto4\"");
     assert_eq!(Registry::new().changes(&with("").encode_to_vec()), Ok(true));
 }

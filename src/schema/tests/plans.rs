@@ -10,6 +10,7 @@ const PRESENCE: u16 = Flags::PRESENCE.0;
 const REQUIRED: u16 = Flags::REQUIRED.0;
 const ONEOF: u16 = Flags::ONEOF.0;
 const CLOSED: u16 = Flags::CLOSED.0;
+const GROUP_LIKE: u16 = Flags::GROUP_LIKE.0;
 
 /// Name, tag, other tag, op and flags of each field; `PLAIN` follows from the rest.
 fn facts(plan: &MessagePlan) -> Vec<(&str, u32, u32, Op, u16)> {
@@ -51,8 +52,8 @@ fn fields_of_proto2() {
             ("list", 3 << 3, 3 << 3 | 2, Op::Sint64, REPEATED),
             ("fixed", 4 << 3 | 2, 4 << 3 | 5, Op::Fixed32, REPEATED | PACKED),
             ("texts", 5 << 3 | 2, 0, Op::String, REPEATED),
-            ("part", 6 << 3 | 3, 0, Op::Group, PRESENCE),
-            ("parts", 7 << 3 | 3, 0, Op::Group, REPEATED),
+            ("part", 6 << 3 | 3, 0, Op::Group, PRESENCE | GROUP_LIKE),
+            ("parts", 7 << 3 | 3, 0, Op::Group, REPEATED | GROUP_LIKE),
             ("self", 8 << 3 | 2, 0, Op::Message, PRESENCE),
             ("x", 9 << 3 | 1, 0, Op::Double, PRESENCE | ONEOF),
             ("e", 10 << 3, 0, Op::Enum, PRESENCE | ONEOF | CLOSED),

@@ -24,9 +24,11 @@ struct Choices<'a> {
     proto_names: bool,
     defaults: bool,
     enum_numbers: bool,
+    /// Of `to_text`: unknown fields are printed; of `to_json`: they are an error.
     unknown: bool,
     ignore_unknown: bool,
     indent: Option<&'a str>,
+    sort_maps: bool,
 }
 
 /// One of the four functions.
@@ -35,7 +37,7 @@ struct Function {
     options: &'static [&'static str],
 }
 
-const TO_JSON: Function = Function { name: "to_json", options: &["names", "defaults", "enum", "indent"] };
+const TO_JSON: Function = Function { name: "to_json", options: &["names", "defaults", "enum", "unknown", "indent"] };
 const FROM_JSON: Function = Function { name: "from_json", options: &["ignore_unknown"] };
 const TO_TEXT: Function = Function { name: "to_text", options: &["unknown", "indent"] };
 const FROM_TEXT: Function = Function { name: "from_text", options: &[] };
@@ -61,8 +63,9 @@ pub unsafe extern "C-unwind" fn to_json(l: *mut lua_State) -> c_int {
                 proto_names: choices.proto_names,
                 defaults: choices.defaults,
                 enum_numbers: choices.enum_numbers,
+                refuse_unknown: choices.unknown,
                 indent: choices.indent,
-                sort_maps: false,
+                sort_maps: choices.sort_maps,
             };
             json::write(tree, root, m, &epoch.types, &style, out, cx)
         })
@@ -88,7 +91,8 @@ unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str
         let instance = Instance::of(l);
         let epoch = instance.epoch();
         let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, function.name)) };
-        let choices = choices(l, function, indent);
+        let mut choices = choices(l, function, indent);
+        choices.sort_maps = instance.options.get().rules.sort_map;
         let made = match lua_type(l, 2) {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
@@ -125,7 +129,7 @@ fn render(
     let options = instance.options.get();
     let mut cx = options.context(epoch.set(), &instance.trace);
     let mut tree = Tree::default();
-    let root = format::decode(bytes, m, &mut tree, options.rules.sort_map, &mut { cx })
+    let root = format::decode(bytes, m, &mut tree, choices.sort_maps, &mut { cx })
         .map_err(|error| told(instance, &m.name, bytes, error))?;
     print(&tree, root, m, epoch, choices, &mut out.borrow_mut(), &mut cx).map_err(|_| {
         let mut text = Text::new();
@@ -219,7 +223,7 @@ unsafe fn choices<'a>(l: *mut lua_State, function: &Function, indent: Option<&'s
             let key = if lua_type(l, value - 1) == LUA_TSTRING { string_at(l, value - 1) } else { None };
             let name = function.options.iter().find(|name| key == Some(name.as_bytes()));
             let Some(name) = name else { unknown_option(l, function, value - 1) };
-            let wanted = set(l, &mut choices, name, value);
+            let wanted = set(l, &mut choices, function.name == TO_JSON.name, name, value);
             if let Err(wanted) = wanted {
                 let (function, got) = (function.name, Shown::at(l, value));
                 raise(l, &Text::of(format_args!("{function}: option {name}: expected {wanted}, got {got}")));
@@ -243,8 +247,14 @@ unsafe fn unknown_option(l: *mut lua_State, function: &Function, key: c_int) -> 
     }
 }
 
-/// Sets the option `name` to the value at `at`; else answers what was expected.
-unsafe fn set<'a>(l: *mut lua_State, choices: &mut Choices<'a>, name: &str, at: c_int) -> Result<(), &'static str> {
+/// Sets the option `name`, of `to_json` or of another function, to the value at `at`; else answers what was expected.
+unsafe fn set<'a>(
+    l: *mut lua_State,
+    choices: &mut Choices<'a>,
+    json: bool,
+    name: &str,
+    at: c_int,
+) -> Result<(), &'static str> {
     // SAFETY: a value at `at`.
     unsafe {
         let flag = || (lua_type(l, at) == LUA_TBOOLEAN).then(|| lua_toboolean(l, at) != 0);
@@ -256,6 +266,8 @@ unsafe fn set<'a>(l: *mut lua_State, choices: &mut Choices<'a>, name: &str, at: 
             ("enum", Some(b"name" | b"number")) => choices.enum_numbers = word == Some(b"number"),
             ("enum", _) => return Err("\"name\" or \"number\""),
             ("defaults", _) => choices.defaults = boolean()?,
+            ("unknown", Some(b"drop" | b"error")) if json => choices.unknown = word == Some(b"error"),
+            ("unknown", _) if json => return Err("\"drop\" or \"error\""),
             ("unknown", _) => choices.unknown = boolean()?,
             ("ignore_unknown", _) => choices.ignore_unknown = boolean()?,
             _ => {

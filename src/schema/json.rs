@@ -19,6 +19,11 @@ impl JsonNames {
         self.keys.get(usize::from(field.index)).map_or("", |key| key)
     }
 
+    /// All keys.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(|key| &**key)
+    }
+
     /// The field of `m`, whose names these are, that is meant by `key`: its key, or the name that the schema gives it.
     pub fn field<'m>(&self, m: &'m MessagePlan, key: &str) -> Option<&'m FieldPlan> {
         match self.by_key.get(key) {

@@ -1,7 +1,7 @@
 //! The messages that JSON writes in their own ways ("ProtoJSON Format", table of types).
 
 use crate::format::any;
-use crate::schema::{MessagePlan, Op, FieldPlan, Types};
+use crate::schema::{FieldPlan, MessagePlan, Op, Types};
 
 /// A well-known type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::error::{Index, Kind as Wrong, quoted};
 use crate::format::tree::{Item, Span, Tree};
 use crate::format::{Misread, number};
 use crate::kernel::{Context, Value};
-use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Types, did_you_mean, field_hint};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Types, did_you_mean};
 
 /// Padding may be there or not, and what bits are left over does not matter.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -109,10 +109,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads an object, calling `member` for each key.
-    pub(super) fn members(
-        &mut self,
-        mut member: impl FnMut(&mut Self, usize, Cow<str>) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn members(&mut self, mut member: impl FnMut(&mut Self, usize, Cow<str>) -> Result<()>) -> Result<()> {
         if !self.s.take(b'{') {
             return self.s.wrong("object");
         }
@@ -188,7 +185,11 @@ impl Parser<'_, '_, '_> {
         if self.ignore_unknown {
             return self.skip();
         }
-        let hint = field_hint(m, key);
+        let names = self.types.json_names(m);
+        // An extension may lack its brackets.
+        let extension = format!("[{key}]");
+        let meant = if names.field(m, &extension).is_some() { &extension } else { key };
+        let hint = did_you_mean(meant, names.keys());
         self.s.fail(at, format_args!("unknown field {}{hint}", quoted(key.as_bytes())))
     }
 
@@ -360,8 +361,17 @@ impl Parser<'_, '_, '_> {
         });
         match value {
             Some(value) => Ok(Item::Scalar(value)),
-            None => self.s.fail(at, format_args!("expected {}, got {}", f.op.keyword(), quoted(text.as_bytes()))),
+            None => self.no_number(at, f, text),
         }
+    }
+
+    #[cold]
+    fn no_number<T>(&self, at: usize, f: &FieldPlan, text: &str) -> Result<T> {
+        let wanted = f.op.keyword();
+        if text.len() <= 40 && number_length(text.as_bytes()) == text.len() {
+            return self.s.fail(at, format_args!("expected {wanted}, got {text}"));
+        }
+        self.s.fail(at, format_args!("expected {wanted}, got {}", quoted(text.as_bytes())))
     }
 
     fn number(&mut self, f: &FieldPlan) -> Result<f64> {
@@ -381,7 +391,7 @@ impl Parser<'_, '_, '_> {
         };
         match value {
             Some(value) => Ok(value),
-            None => self.s.fail(at, format_args!("expected {}, got {}", f.op.keyword(), quoted(text.as_bytes()))),
+            None => self.no_number(at, f, &text),
         }
     }
 

@@ -33,15 +33,17 @@ impl<'a> Scanner<'a> {
     #[inline(never)]
     pub fn wrong<T>(&mut self, what: &str) -> Result<T> {
         let at = self.start();
-        let got = match self.text.get(at..).unwrap_or_default() {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let got = match rest {
             [] => "the end".to_owned(),
             [b'{', ..] => "object".to_owned(),
             [b'[', ..] => "array".to_owned(),
             [b'"', ..] => "string".to_owned(),
             [b'-' | b'0'..=b'9', ..] => "number".to_owned(),
-            [b't', b'r', b'u', b'e', ..] => "true".to_owned(),
-            [b'f', b'a', b'l', b's', b'e', ..] => "false".to_owned(),
-            [b'n', b'u', b'l', b'l', ..] => "null".to_owned(),
+            [b'a'..=b'z' | b'A'..=b'Z', ..] => {
+                let word = rest.iter().take(LONGEST_WORD).take_while(|b| is_word(b));
+                word.map(|b| char::from(*b)).collect()
+            }
             [b, ..] => format!("'{}'", char::from(*b).escape_default()),
         };
         self.fail(at, format_args!("expected {what}, got {got}"))
@@ -130,7 +132,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a number; answers its text.
+    /// Takes a number, whose first byte comes; answers its text.
     #[inline(always)]
     pub fn number(&mut self) -> Result<&'a str> {
         let start = self.start();
@@ -138,12 +140,15 @@ impl<'a> Scanner<'a> {
         let length = number_length(rest);
         let text = rest.get(..length).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
         if text.is_empty() || rest.get(length).is_some_and(is_word) {
-            return self.wrong("number");
+            return self.fail(start, format_args!("malformed number"));
         }
         self.at = start.saturating_add(length);
         Ok(text)
     }
 }
+
+/// A word that nobody knows is shown up to this many bytes.
+const LONGEST_WORD: usize = 20;
 
 /// Whether a word or number goes on with this byte.
 fn is_word(b: &u8) -> bool {

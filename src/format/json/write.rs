@@ -23,6 +23,8 @@ pub struct Style<'a> {
     pub defaults: bool,
     /// Enums are numbers.
     pub enum_numbers: bool,
+    /// Unknown fields are an error, rather than left out.
+    pub refuse_unknown: bool,
     /// What each level is indented by; `None` for no white space at all.
     pub indent: Option<&'a str>,
     /// Maps in messages within `Any` are in the order of their keys.
@@ -69,6 +71,7 @@ impl Printer<'_, '_> {
         if let Err(kind) = self.cx.budget.enter() {
             return self.fail(format_args!("{kind}"));
         }
+        self.known_fields(tree, message)?;
         match Kind::of(m) {
             Some(kind) => self.well_known(kind, tree, message, m)?,
             None => {
@@ -78,6 +81,14 @@ impl Printer<'_, '_> {
             }
         }
         self.cx.budget.leave();
+        Ok(())
+    }
+
+    /// Sees to it that a message has no other fields, if that is asked.
+    pub(super) fn known_fields(&self, tree: &Tree, message: Span) -> Result<()> {
+        if self.style.refuse_unknown && tree.field(message, Entry::UNKNOWN).is_some() {
+            return self.fail(format_args!("unknown fields, for which JSON has no place"));
+        }
         Ok(())
     }
 
@@ -256,7 +267,9 @@ impl Printer<'_, '_> {
 
     fn scalar(&mut self, f: &FieldPlan, value: Value) {
         match value {
-            Value::Int(v) if matches!(f.op, Op::Int64 | Op::Sint64 | Op::Sfixed64) => self.print(format_args!("\"{v}\"")),
+            Value::Int(v) if matches!(f.op, Op::Int64 | Op::Sint64 | Op::Sfixed64) => {
+                self.print(format_args!("\"{v}\""))
+            }
             Value::Int(v) => self.print(format_args!("{v}")),
             Value::Uint(v) => self.print(format_args!("\"{v}\"")),
             Value::Bool(v) => self.print(format_args!("{v}")),

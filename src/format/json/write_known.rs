@@ -49,7 +49,8 @@ impl Printer<'_, '_> {
         let (seconds, nanos) = (part(SECONDS), part(NANOS));
         // A field of 32 bits.
         let short = nanos as i32;
-        let text = if kind == Kind::Timestamp { time::timestamp(seconds, short) } else { time::duration(seconds, short) };
+        let text =
+            if kind == Kind::Timestamp { time::timestamp(seconds, short) } else { time::duration(seconds, short) };
         match text {
             Some(text) => {
                 self.print(format_args!("\"{text}\""));
@@ -83,13 +84,15 @@ impl Printer<'_, '_> {
         let kind = tree.entries(message).first().map(|e| (e.field, e.item));
         match kind {
             Some((NULL, _)) => self.out.extend_from_slice(b"null"),
-            Some((NUMBER, Item::Scalar(Value::Number(v)))) if v.is_finite() => self.print(format_args!("{}", Finite(v))),
+            Some((NUMBER, Item::Scalar(Value::Number(v)))) if v.is_finite() => {
+                self.print(format_args!("{}", Finite(v)))
+            }
             Some((NUMBER, Item::Scalar(Value::Number(v)))) => {
                 return self.fail(format_args!("number {v} cannot be in a google.protobuf.Value in JSON"));
             }
             Some((STRING | BOOL | STRUCT | LIST, item)) => {
                 let Some(f) = kind.and_then(|(field, _)| m.fields.get(usize::from(field))) else { return Ok(()) };
-                return self.field(tree, item, m, f);
+                return self.value(tree, item, f);
             }
             _ => return self.fail(format_args!("a google.protobuf.Value without value")),
         }
@@ -122,6 +125,7 @@ impl Printer<'_, '_> {
             self.key("value")?;
             self.message(&inner, root, m)?;
         } else {
+            self.known_fields(&inner, root)?;
             self.fields(&inner, root, m, true)?;
         }
         self.close(b'}', true);

@@ -20,4 +20,4 @@ mod tree;
 pub use place::{Misread, Place};
 pub use sink::decode;
 pub use source::encode;
-pub use tree::Tree;
+pub use tree::{Span, Tree};

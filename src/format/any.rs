@@ -26,7 +26,8 @@ pub fn type_of<'a>(types: &'a Types, url: &str) -> Result<&'a MessagePlan, Strin
     match url.rsplit_once('/') {
         Some((prefix, name)) if !prefix.is_empty() && !name.starts_with('.') => match types.find_message(name) {
             Some(m) if !m.map_entry => Ok(m),
-            _ => Err(crate::schema::unknown_type(types, name).to_string()),
+            Some(m) => Err(format!("{} is the entry of a map", m.name)),
+            None => Err(crate::schema::unknown_type(types, name).to_string()),
         },
         _ => Err(format!("type URL {} without prefix and type", crate::error::quoted(url.as_bytes()))),
     }

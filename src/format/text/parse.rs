@@ -412,8 +412,9 @@ impl<'a> Parser<'a, '_> {
         let names = || m.fields.iter().map(|f| names::of(m, f, &self.cx));
         let bare = name.trim_matches(['[', ']']);
         let in_scope = |full: &&str| full.strip_suffix(']').is_some_and(|full| scoped(full, bare));
-        let hint = match names().find(in_scope) {
-            Some(full) => format!(" (did you mean {full:?}?)"),
+        let own = || m.by_name(bare).map(|f| names::of(m, f, &self.cx));
+        let hint = match names().find(in_scope).or_else(own) {
+            Some(meant) => format!(" (did you mean {meant:?}?)"),
             None => did_you_mean(name, names()),
         };
         self.fail(at, format_args!("unknown field {}{hint}", quoted(name.as_bytes())))

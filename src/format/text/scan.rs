@@ -130,7 +130,7 @@ impl<'a> Scanner<'a> {
         } else if first == b'0' && self.peek().is_some_and(digit) {
             self.over(|b| matches!(b, b'0'..=b'7'));
             if self.over(digit) {
-                return Kind::Bad("a number that begins with 0 is octal");
+                return Kind::Bad("malformed octal number");
             }
         } else {
             self.over(digit);

@@ -14,12 +14,20 @@ pub const NAME: &str = "google.protobuf.Any";
 pub const TYPE_URL: u16 = 0;
 pub const VALUE: u16 = 1;
 
+/// The type that `url` names, if it is registered.
+pub fn find<'a>(types: &'a Types, url: &str) -> Option<&'a MessagePlan> {
+    let (prefix, name) = url.rsplit_once('/')?;
+    let m = types.find_message(name).filter(|m| !m.map_entry && !prefix.is_empty() && !name.starts_with('.'))?;
+    Some(m)
+}
+
 /// The type that `url` names, and else what is wrong with it.
 pub fn type_of<'a>(types: &'a Types, url: &str) -> Result<&'a MessagePlan, String> {
     match url.rsplit_once('/') {
         Some((prefix, name)) if !prefix.is_empty() && !name.starts_with('.') => match types.find_message(name) {
             Some(m) if !m.map_entry => Ok(m),
-            _ => Err(crate::schema::unknown_type(types, name).to_string()),
+            Some(m) => Err(format!("{} is the entry of a map", m.name)),
+            None => Err(crate::schema::unknown_type(types, name).to_string()),
         },
         _ => Err(format!("type URL {} without prefix and type", crate::error::quoted(url.as_bytes()))),
     }

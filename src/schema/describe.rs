@@ -18,6 +18,7 @@ type Result<T> = std::result::Result<T, SchemaError>;
 /// Field numbers of `DescriptorProto`, `EnumDescriptorProto` and `ServiceDescriptorProto`.
 const FIELD: u32 = 2;
 const ONEOF: u32 = 8;
+const RESERVED_NAME: u32 = 10;
 const VALUE: u32 = 2;
 const METHOD: u32 = 2;
 
@@ -139,6 +140,12 @@ impl Types {
             }
         }
         Ok(fields)
+    }
+
+    /// The names of fields that the message called `name` reserves.
+    pub fn reserved_names(&self, name: &str) -> impl Iterator<Item = &str> {
+        let names = self.definition(name).map(|subject| subject.raw.list(RESERVED_NAME));
+        names.into_iter().flatten().filter_map(|(_, name)| std::str::from_utf8(name.0).ok())
     }
 
     /// `plan` of `message`, but for what is only in the bytes.

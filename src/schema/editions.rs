@@ -93,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// The numbers of the fields that have what stands within.
+    /// The numbers of the fields that have what stands within, in the order of the kinds.
     fn within(self) -> &'static [(u32, Kind)] {
         match self {
             Kind::File => &[(4, Kind::Message), (7, Kind::Extension), (5, Kind::Enum), (6, Kind::Service)],
@@ -129,7 +129,6 @@ impl Node {
                 }
             }
         }
-        node.inner.sort_unstable_by_key(|(place, _)| *place);
         Ok(node)
     }
 

@@ -66,6 +66,17 @@ fn registered(bytes: &[u8]) -> Registry {
     registry
 }
 
+/// The field `f` of M, a map, with its entries.
+fn map(features: &[u8]) -> Vec<u8> {
+    let entry = DescriptorProto {
+        options: Some(MessageOptions { map_entry: Some(true), ..MessageOptions::default() }),
+        ..message("FEntry", vec![field("key", 1, Type::Int32), field("value", 2, Type::String)])
+    };
+    let list = Some(Label::Repeated as i32);
+    let map = FieldDescriptorProto { label: list, ..typed("f", 1, Type::Message, ".M.FEntry") };
+    [field_with(&map, features), part(3, &entry.encode_to_vec())].concat()
+}
+
 /// The error for a message M with one field of these features, in a file with `others`.
 fn field_error(field: &FieldDescriptorProto, features: &[u8], others: &[Vec<u8>]) -> String {
     let e = refused(&edition(&[], &[others.concat(), m(&[], &[field_with(field, features)])]));
@@ -157,13 +168,26 @@ fn which_groups_are_called_by_their_types() {
          extend M { optional group Far = 5 {} } message N { extend M { repeated group Near = 6 {} optional M m = 7; } }",
     );
     assert_eq!(group_like(&r, "M"), ["part", "other", "[far]", "[N.near]"]);
+
+    // A type of the same package, but of another file.
+    let range = ExtensionRange { start: Some(1), end: Some(9), options: None };
+    let mut r = registered(&edition(&[], &[m(&[], &[part(5, &range.encode_to_vec())])]));
+    let extension = |number, r#type: &str| {
+        let name = r#type.trim_start_matches('.').to_lowercase();
+        let field = FieldDescriptorProto { extendee: Some(".M".into()), ..typed(&name, number, Type::Message, r#type) };
+        part(7, &field.encode_to_vec())
+    };
+    let own = part(4, &message("Own", vec![]).encode_to_vec());
+    let inner = [part(1, b"y.proto"), part(3, b"x.proto"), own, extension(1, ".M"), extension(2, ".Own")];
+    r.register(&edition(DELIMITED, &inner)).unwrap();
+    assert_eq!(group_like(&r, "M"), ["[own]"]);
 }
 
 #[test]
 fn what_stands_within_inherits() {
     // IMPLICIT, EXPAND and NO_UTF8 of the file are passed on but for what messages, oneofs and fields say.
     let nested = part(3, &{
-        let mut nested = with(&message("N", vec![]), (7, 12), EXPLICIT);
+        let mut nested = with(&message("N", vec![]), (7, 12), &[EXPLICIT, CLOSE].concat());
         nested.extend(part(2, &field("inherited", 1, Type::Int32).encode_to_vec()));
         nested.extend(part(4, &enumeration("E", &[("TWO", 2)]).encode_to_vec()));
         nested
@@ -175,7 +199,7 @@ fn what_stands_within_inherits() {
         FieldDescriptorProto { extendee: Some(".M".into()), ..typed("extension", 100, Type::Message, ".M") };
     let range = ExtensionRange { start: Some(100), end: Some(200), options: None };
     let message = m(
-        &[PACK, DELIMITED, CLOSE].concat(),
+        &[PACK, DELIMITED].concat(),
         &[
             part(2, &field("implicit", 1, Type::Int32).encode_to_vec()),
             part(2, &repeated("packed", 2, Type::Int32).encode_to_vec()),
@@ -211,7 +235,7 @@ fn what_stands_within_inherits() {
         ]
     );
     let inner = m(IMPLICIT, &[part(2, &field("implicit", 1, Type::Int32).encode_to_vec()), nested]);
-    let r = registered(&edition(CLOSE, &[inner]));
+    let r = registered(&edition(&[], &[inner]));
     assert_eq!(facts(plan(r.types(), "M")), [("implicit", 1 << 3, 0, Op::Int32, 0)]);
     assert_eq!(facts(plan(r.types(), "M.N")), [("inherited", 1 << 3, 0, Op::Int32, PRESENCE)]);
     assert!(r.types().find_enum("M.N.E").unwrap().closed);
@@ -286,12 +310,7 @@ fn rules_for_fields() {
     let closed = part(5, &enum_with(&enumeration("E", &[("ONE", 1)]), CLOSE));
     let e = field_error(&typed("f", 1, Type::Enum, ".E"), IMPLICIT, &[closed]);
     assert_eq!(e, "a closed enum has no implicit presence");
-    let entry = DescriptorProto {
-        options: Some(MessageOptions { map_entry: Some(true), ..MessageOptions::default() }),
-        ..message("FEntry", vec![field("key", 1, Type::Int32), field("value", 2, Type::String)])
-    };
-    let map = FieldDescriptorProto { label: Some(Label::Repeated as i32), ..typed("f", 1, Type::Message, ".M.FEntry") };
-    let of_map = |features| edition(&[], &[m(&[], &[field_with(&map, features), part(3, &entry.encode_to_vec())])]);
+    let of_map = |features| edition(&[], &[m(&[], &[map(features)])]);
     let e = "x.proto: M.f: features.message_encoding is for messages, and not for maps";
     assert_eq!(refused(&of_map(DELIMITED)), e);
     assert_eq!(refused(&of_map(PACK)), "x.proto: M.f: a list of its type cannot be packed");
@@ -309,6 +328,10 @@ fn what_cannot_be_required() {
     let range = part(5, &range.encode_to_vec());
     let e = refused(&edition(&[], &[m(&[], &[range]), part(7, &with(&extension, (8, 21), LEGACY_REQUIRED))]));
     assert_eq!(e, "x.proto: f: an extension cannot be required");
+    // Lists and what maps hold are not, whatever their message says.
+    let list = part(2, &repeated("list", 2, Type::Int32).encode_to_vec());
+    let r = registered(&edition(&[], &[m(LEGACY_REQUIRED, &[map(&[]), list])]));
+    assert_eq!((plan(r.types(), "M").required, plan(r.types(), "M.FEntry").required), (0, 0));
     let e = refused(&edition(LEGACY_REQUIRED, &[]));
     assert_eq!(e, "x.proto: features.field_presence = LEGACY_REQUIRED is for fields, not for a file");
 }

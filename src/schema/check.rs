@@ -249,8 +249,7 @@ impl Checker<'_> {
                 Err(_) => return self.fail(format_args!("unknown type {number}")),
             },
         };
-        let entry = message.is_some_and(is_map_entry);
-        if let Some(what) = own.refuses(field, entry) {
+        if let Some(what) = own.refuses(field) {
             return self.fail(what);
         }
         if proto3 {

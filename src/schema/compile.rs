@@ -11,7 +11,7 @@ use super::check::{is_map_entry, scalar_op};
 use super::default;
 use super::editions::Scope;
 use super::extend::Extension;
-use super::features::{Presence, Syntax};
+use super::features::Presence;
 use super::hint::quoted;
 use super::link::Names;
 use super::plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
@@ -190,21 +190,17 @@ impl Compiler<'_> {
         let explicit = message || oneof.is_some() || proto.extendee.is_some();
         let implicit = features.presence == Presence::Implicit && !repeated && !explicit;
         let closed = enumeration.is_some_and(|e| e.closed);
-        if own.syntax == Syntax::Edition2023 {
-            if implicit && closed {
-                return Err("a closed enum has no implicit presence".into());
-            }
-            if op == Op::Map && own.chosen().delimited.is_some() {
-                return Err("features.message_encoding is not for maps".into());
-            }
+        if let Some(what) = own.refuses_type(op, closed, implicit, context.map_entry) {
+            return Err(what.into());
         }
         let presence = !repeated && (!implicit || context.map_entry);
+        let required = !repeated && features.presence == Presence::Required && !context.map_entry;
         let flags = [
             (repeated, Flags::REPEATED),
             (packed, Flags::PACKED),
             (op == Op::String && features.utf8, Flags::UTF8),
             (presence, Flags::PRESENCE),
-            (!repeated && features.presence == Presence::Required, Flags::REQUIRED),
+            (required, Flags::REQUIRED),
             (oneof.is_some(), Flags::ONEOF),
             (closed, Flags::CLOSED),
             (group_like, Flags::GROUP_LIKE),

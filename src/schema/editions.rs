@@ -9,6 +9,7 @@ use prost_types::{FieldDescriptorProto, FileDescriptorProto};
 use super::compile::full_name;
 use super::features::{Chosen, DEPTH, Features, Presence, Syntax};
 use super::outline::Raw;
+use super::plan::Op;
 use crate::error::SchemaError;
 use crate::wire::Reader;
 
@@ -92,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// The numbers of the fields that have what stands within.
+    /// The numbers of the fields that have what stands within, in the order of the kinds.
     fn within(self) -> &'static [(u32, Kind)] {
         match self {
             Kind::File => &[(4, Kind::Message), (7, Kind::Extension), (5, Kind::Enum), (6, Kind::Service)],
@@ -128,7 +129,6 @@ impl Node {
                 }
             }
         }
-        node.inner.sort_unstable_by_key(|(place, _)| *place);
         Ok(node)
     }
 
@@ -202,49 +202,55 @@ impl<'a> Scope<'a> {
     }
 
     /// What its own options set.
-    pub(super) fn chosen(self) -> Chosen {
+    fn chosen(self) -> Chosen {
         self.node.and_then(|node| node.chosen).unwrap_or_default()
     }
 
-    /// What is wrong with `field`, whose scope this is and which is part of a map's `entry` or not, by the rules of
-    /// editions.
-    pub(super) fn refuses(self, field: &FieldDescriptorProto, entry: bool) -> Option<&'static str> {
-        if self.syntax != Syntax::Edition2023 {
-            return None;
-        }
-        let chosen = self.chosen();
-        // A named type without a kind may be either.
-        let r#type = field.r#type.and_then(|t| Type::try_from(t).ok());
-        let message = matches!(r#type, Some(Type::Message) | None);
-        let unpackable = matches!(r#type, Some(Type::Message | Type::String | Type::Bytes));
+    /// What is wrong with `field`, whose scope this is, by the rules of editions.
+    pub(super) fn refuses(self, field: &FieldDescriptorProto) -> Option<&'static str> {
         let repeated = field.label() == Label::Repeated;
-        let singular = !repeated && field.oneof_index.is_none() && field.extendee.is_none();
+        let extension = field.extendee.is_some();
+        let singular = !repeated && !extension && field.oneof_index.is_none();
         let required = self.features.presence == Presence::Required && !repeated;
         let implicit = self.features.presence == Presence::Implicit && singular;
-        // To both parts of its entries, protoc copies what is set for a map.
-        let utf8 = r#type == Some(Type::String) || repeated && message || entry;
+        let group = field.r#type == Some(Type::Group as i32);
         let packed = field.options.as_ref().is_some_and(|o| o.packed.is_some());
-        let rules = [
+        let chosen = self.chosen();
+        self.first(&[
             (field.label() == Label::Required, "editions have features.field_presence = LEGACY_REQUIRED, not required"),
-            (r#type == Some(Type::Group), "editions have features.message_encoding = DELIMITED, not groups"),
+            (group, "editions have features.message_encoding = DELIMITED, not groups"),
             (packed, "editions have features.repeated_field_encoding, not the option packed"),
-            (field.proto3_optional(), "proto3_optional is for proto3"),
-            (required && field.extendee.is_some(), "an extension cannot be required"),
+            (field.proto3_optional(), "editions have features.field_presence, not proto3_optional"),
+            (required && extension, "an extension cannot be required"),
             (required && !singular, "a member of a oneof cannot be required"),
             (
                 chosen.presence.is_some() && !singular,
                 "features.field_presence is not for lists, members of oneofs and extensions",
             ),
-            (
-                chosen.presence == Some(Presence::Implicit) && r#type == Some(Type::Message),
-                "a message has no implicit presence",
-            ),
             (implicit && field.default_value.is_some(), "a field with implicit presence has no declared default"),
             (chosen.packed.is_some() && !repeated, "features.repeated_field_encoding is for lists"),
-            (chosen.packed == Some(true) && unpackable, "a list of its type cannot be packed"),
-            (chosen.utf8.is_some() && !utf8, "features.utf8_validation is for strings"),
-            (chosen.delimited.is_some() && !message, "features.message_encoding is for messages"),
-        ];
-        rules.into_iter().find(|(broken, _)| *broken).map(|(_, what)| what)
+        ])
+    }
+
+    /// The same, where its type is known: `op`, maybe a `closed` enum, with `implicit` presence or not, and part of a
+    /// map's `entry` or not.
+    pub(super) fn refuses_type(self, op: Op, closed: bool, implicit: bool, entry: bool) -> Option<&'static str> {
+        let message = matches!(op, Op::Message | Op::Group);
+        // What is set for a map, protoc copies to both parts of its entries.
+        let utf8 = matches!(op, Op::String | Op::Map) || entry;
+        let chosen = self.chosen();
+        self.first(&[
+            (implicit && closed, "a closed enum has no implicit presence"),
+            (message && chosen.presence == Some(Presence::Implicit), "a message has no implicit presence"),
+            (!op.packable() && chosen.packed == Some(true), "a list of its type cannot be packed"),
+            (!message && chosen.delimited.is_some(), "features.message_encoding is for messages, and not for maps"),
+            (!utf8 && chosen.utf8.is_some(), "features.utf8_validation is for strings"),
+        ])
+    }
+
+    /// The first of `rules` that is broken, in an edition.
+    fn first(self, rules: &[(bool, &'static str)]) -> Option<&'static str> {
+        let (_, what) = rules.iter().find(|(broken, _)| *broken && self.syntax == Syntax::Edition2023)?;
+        Some(what)
     }
 }

@@ -41,6 +41,7 @@ h.test("presence: implicit for a whole file, but for messages, oneofs, extension
     closed = "explicit", self = "explicit", prefixed = "explicit", a = "explicit", b = "explicit", c = "explicit",
     inner = "explicit", outside = "explicit", needed = "explicit", ["edition2023_all.number"] = "explicit",
     ["edition2023_all.all"] = "explicit", ["edition2023_all.outside"] = "explicit",
+    ["edition2023_all.closed"] = "explicit",
   })
 end)
 
@@ -88,8 +89,8 @@ h.test("strings: UTF-8 by default, anything where said", function()
     refuses("UTF-8", pb.decode("edition2023.Strings", h.bytes(bytes)))
   end
   raises("edition2023.Strings.verified: ...UTF-8", pb.encode, "edition2023.Strings", { verified = "\255" })
-  both(pb, "edition2023.Strings", { raw = "\255", raws = { "\255" }, raw_map = { ["\255"] = "\254" } },
-    "12 01 ff 1a 01 ff 22 06 0a 01 ff 12 01 fe")
+  both(pb, "edition2023.Strings", { raw = "\255", raws = { "\255" }, raw_map = { ["\255"] = "\254" }, raw_values = { "\255" } },
+    "12 01 ff 1a 01 ff 22 06 0a 01 ff 12 01 fe 32 05 08 01 12 01 ff")
   both(pb, "edition2023_all.All", { needed = 0, text = "\255" }, "1a 01 ff 98 01 00")
   refuses("edition2023_all.All.verified: ...UTF-8", pb.decode("edition2023_all.All", h.bytes "22 01 ff 98 01 00"))
   both(pb, "edition2023.Extended", { ["edition2023.raw"] = "\255" }, "ca 06 01 ff")

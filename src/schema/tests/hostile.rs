@@ -4,51 +4,15 @@ use prost::Message;
 use prost_types::descriptor_proto::ExtensionRange;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
-    DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto, FieldOptions,
-    FileDescriptorProto, MessageOptions, MethodDescriptorProto, OneofDescriptorProto, ServiceDescriptorProto,
-    UninterpretedOption,
+    DescriptorProto, FieldDescriptorProto, FieldOptions, FileDescriptorProto, MessageOptions, MethodDescriptorProto,
+    OneofDescriptorProto, ServiceDescriptorProto, UninterpretedOption,
 };
 
+use super::make::{enumeration, field, file, message, refused, typed};
 use crate::schema::{Op, Registry};
 
-fn field(name: &str, number: i32, r#type: Type) -> FieldDescriptorProto {
-    FieldDescriptorProto {
-        name: Some(name.into()),
-        number: Some(number),
-        label: Some(Label::Optional as i32),
-        r#type: Some(r#type as i32),
-        ..FieldDescriptorProto::default()
-    }
-}
-
-fn typed(name: &str, number: i32, r#type: Type, type_name: &str) -> FieldDescriptorProto {
-    FieldDescriptorProto { type_name: Some(type_name.into()), ..field(name, number, r#type) }
-}
-
-fn message(name: &str, field: Vec<FieldDescriptorProto>) -> DescriptorProto {
-    DescriptorProto { name: Some(name.into()), field, ..DescriptorProto::default() }
-}
-
-fn enumeration(name: &str, values: &[(&str, i32)]) -> EnumDescriptorProto {
-    let value = values.iter().map(|(name, number)| EnumValueDescriptorProto {
-        name: Some((*name).into()),
-        number: Some(*number),
-        options: None,
-    });
-    EnumDescriptorProto { name: Some(name.into()), value: value.collect(), ..EnumDescriptorProto::default() }
-}
-
-fn file(message_type: Vec<DescriptorProto>) -> FileDescriptorProto {
-    FileDescriptorProto { name: Some("x.proto".into()), message_type, ..FileDescriptorProto::default() }
-}
-
 fn error(file: &FileDescriptorProto) -> String {
-    let mut registry = Registry::new();
-    let e = registry.register(&file.encode_to_vec()).unwrap_err().0;
-    // The registry still works.
-    let good = FileDescriptorProto { name: Some("good.proto".into()), ..FileDescriptorProto::default() };
-    assert_eq!(registry.changes(&good.encode_to_vec()), Ok(true));
-    e
+    refused(&file.encode_to_vec())
 }
 
 /// The error for a message M with one field.

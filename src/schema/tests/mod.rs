@@ -1,6 +1,8 @@
 //! Tests of the layer as a whole, and what they share: descriptor sets from .proto text.
 
+mod editions;
 mod hostile;
+mod make;
 mod plans;
 mod registry;
 mod reload;

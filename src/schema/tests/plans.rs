@@ -3,22 +3,23 @@
 use super::registry;
 use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op, Registry, TypeRef, Types};
 
-const REPEATED: u16 = Flags::REPEATED.0;
-const PACKED: u16 = Flags::PACKED.0;
-const UTF8: u16 = Flags::UTF8.0;
-const PRESENCE: u16 = Flags::PRESENCE.0;
-const REQUIRED: u16 = Flags::REQUIRED.0;
-const ONEOF: u16 = Flags::ONEOF.0;
-const CLOSED: u16 = Flags::CLOSED.0;
-const GROUP_LIKE: u16 = Flags::GROUP_LIKE.0;
+pub(super) const REPEATED: u16 = Flags::REPEATED.0;
+pub(super) const PACKED: u16 = Flags::PACKED.0;
+pub(super) const UTF8: u16 = Flags::UTF8.0;
+pub(super) const PRESENCE: u16 = Flags::PRESENCE.0;
+pub(super) const REQUIRED: u16 = Flags::REQUIRED.0;
+pub(super) const ONEOF: u16 = Flags::ONEOF.0;
+pub(super) const CLOSED: u16 = Flags::CLOSED.0;
+pub(super) const GROUP_LIKE: u16 = Flags::GROUP_LIKE.0;
+pub(super) const EXTENSION: u16 = Flags::EXTENSION.0;
 
 /// Name, tag, other tag, op and flags of each field; `PLAIN` follows from the rest.
-fn facts(plan: &MessagePlan) -> Vec<(&str, u32, u32, Op, u16)> {
+pub(super) fn facts(plan: &MessagePlan) -> Vec<(&str, u32, u32, Op, u16)> {
     let flags = |f: &FieldPlan| f.flags.0 & !Flags::PLAIN.0;
     plan.fields.iter().map(|f| (plan.name_of(f), f.tag, f.alt, f.op, flags(f))).collect()
 }
 
-fn message<'a>(types: &'a Types, name: &str) -> &'a MessagePlan {
+pub(super) fn message<'a>(types: &'a Types, name: &str) -> &'a MessagePlan {
     types.find_message(name).unwrap()
 }
 

@@ -10,7 +10,7 @@ use super::encode::write_table;
 use super::{bad_argument, no_type, string_argument};
 use crate::codec::Shown;
 use crate::error::{EncodeError, Text, quoted};
-use crate::format::{self, Misread, Place, Span, Tree, json};
+use crate::format::{self, Misread, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
 use crate::state::{Epoch, Instance};
@@ -79,6 +79,24 @@ pub unsafe extern "C-unwind" fn from_json(l: *mut lua_State) -> c_int {
             json::read(text, m, &epoch.types, choices.ignore_unknown, tree, cx)
         })
     }
+}
+
+pub unsafe extern "C-unwind" fn to_text(l: *mut lua_State) -> c_int {
+    // SAFETY: as for `to_json`.
+    unsafe {
+        to(l, &TO_TEXT, Some(INDENT), |tree, root, m, epoch, choices, out, cx| {
+            let style = text::Style { unknown: choices.unknown, indent: choices.indent, sort_maps: choices.sort_maps };
+            let mut text = String::new();
+            text::write(tree, root, m, &epoch.types, &style, &mut text, cx)?;
+            *out = text.into_bytes();
+            Ok(())
+        })
+    }
+}
+
+pub unsafe extern "C-unwind" fn from_text(l: *mut lua_State) -> c_int {
+    // SAFETY: as for `to_json`.
+    unsafe { from(l, &FROM_TEXT, |text, m, epoch, _, tree, cx| text::read(text, m, &epoch.types, tree, cx)) }
 }
 
 /// Returns the text of the message that argument 2 is, a table or bytes.

@@ -19,7 +19,7 @@ use crate::vm::{BadArgument, expected, input_at, pop, push_owner, raise, raw_set
 
 type Function = unsafe extern "C-unwind" fn(*mut lua_State) -> c_int;
 
-const FUNCTIONS: [(&str, Function); 28] = [
+const FUNCTIONS: [(&str, Function); 30] = [
     ("register", types::register),
     ("register_file", types::register_file),
     ("register_proto", types::register_proto),
@@ -47,6 +47,8 @@ const FUNCTIONS: [(&str, Function); 28] = [
     ("comment", reflect::comment),
     ("to_json", formats::to_json),
     ("from_json", formats::from_json),
+    ("to_text", formats::to_text),
+    ("from_text", formats::from_text),
     (ENCODE_BUFFER, encode::encode_buffer),
 ];
 

@@ -16,8 +16,8 @@ type Result<T> = std::result::Result<T, SchemaError>;
 /// What the full names that a file adds may come to, in bytes: long scopes multiply.
 const MOST_NAMES: usize = 16 << 20;
 
-/// Declares all that `proto`, the file `id` of `set` and `scope`, defines. Its enums are compiled; the plans of its messages follow
-/// later, in the order in which they are declared here.
+/// Declares all that `proto`, the file `id` of `set` and `scope`, defines. Its enums are compiled; the plans of its
+/// messages follow later, in the order in which they are declared here.
 pub(super) fn declare(set: &mut Set, id: FileId, proto: &FileDescriptorProto, scope: Scope) -> Result<()> {
     let messages = set.messages.len();
     let mut d = Declarer { set, id, file: proto.name(), messages, stored: 0 };

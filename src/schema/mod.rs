@@ -1,11 +1,12 @@
 //! Schemas: descriptor sets in, plans out.
 //!
 //! `input` takes the files out of what was given, [`Registry`] sees what is new and what has to
-//! wait, `relink` finds a set that has it all in the process (`shared`) or has one `grow`: `editions`
-//! says which features a file's definitions have, `check` looks at each file, `imports` puts them
-//! in order, `declare` takes their names in, `link` resolves names, `compile` and `extend` make
-//! the plans. [`Types`] is what an instance sees of the [`Set`]; `describe` tells a program of it, from the plans and by the `outline` of each
-//! file. `sources` compiles .proto text.
+//! wait, `relink` finds a set that has it all in the process (`shared`) or has one `grow`:
+//! `editions` says which `features` a file's definitions have, `check` looks at each file,
+//! `imports` puts them in order, `declare` takes their names in, `link` resolves names, `compile`
+//! and `extend` make the plans. [`Types`] is what an instance sees of the [`Set`]; `describe`
+//! tells a program of it, from the plans and by the `outline` of each file. `sources` compiles
+//! .proto text.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -7,7 +7,7 @@
 use super::merge;
 use crate::error::{Index, Trace};
 use crate::kernel::Value;
-use crate::schema::{MessagePlan, Set};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Set};
 
 /// A part of a tree's bytes or entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +112,22 @@ impl Tree {
         let fields = self.entries(message);
         let at = fields.binary_search_by_key(&index, |e| e.field).ok()?;
         fields.get(at).map(|e| e.item)
+    }
+
+    /// Whether `item`, of `f`, is how the wire may write a field that is absent: zero, without presence.
+    pub fn is_absent(&self, f: &FieldPlan, item: Item) -> bool {
+        if f.repeated() || f.flags.has(Flags::PRESENCE) {
+            return false;
+        }
+        match item {
+            Item::Scalar(Value::Int(v)) => v == 0,
+            Item::Scalar(Value::Uint(v)) => v == 0,
+            Item::Scalar(Value::Number(v)) => v.to_bits() == 0,
+            Item::Scalar(Value::Bool(v)) => !v,
+            Item::Scalar(Value::Enum(v)) => v == 0,
+            Item::Bytes(span) => span.is_empty(),
+            Item::Message(_) | Item::List(_) | Item::Map(_) => false,
+        }
     }
 
     /// Keeps a copy of `bytes`.

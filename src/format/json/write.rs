@@ -146,6 +146,9 @@ impl Printer<'_, '_> {
         let mut rest = &*m.fields;
         for entry in tree.entries(message) {
             let Some(f) = m.fields.get(usize::from(entry.field)) else { continue };
+            if tree.is_absent(f, entry.item) {
+                continue;
+            }
             if self.style.defaults {
                 let absent = rest.iter().take_while(|before| before.index != f.index);
                 any = self.absent(absent, m, any)?;

@@ -26,6 +26,11 @@ const ASK: &str = r#"
       pcall(protobuf.encode, name, message or {})
       pcall(protobuf.encode, name, { no_such_field = round })
       pcall(protobuf.decode, name, "\255\255\255")
+      for _, format in ipairs { "json", "text" } do
+        local fine, text = pcall(protobuf["to_" .. format], name, "")
+        protobuf["from_" .. format](name, fine and text or "")
+        protobuf["from_" .. format](name, "no such thing")
+      end
     end
     for _, name in ipairs(protobuf.types "enum") do
       protobuf.enum(name)

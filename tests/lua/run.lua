@@ -26,6 +26,8 @@ local subjects = {
   "defaults",
   "flat",
   "dotted",
+  "json",
+  "text",
   "options",
   "errors",
   "malformed",

@@ -32,6 +32,9 @@ fn bytes_are_written() {
         assert_eq!(written, line, "{from}");
         assert_eq!(super::bytes(&types, "p.M", &written), Ok(bytes), "{from}");
     }
+    // A key that is not there is the same as 0.
+    let twice = b"\x82\x01\x02\x12\x00\x82\x01\x06\x08\x00\x12\x02\x08\x01";
+    assert_eq!(text(&types, "p.M", twice, &LINE), Ok("map_m { key: 0 value { i32: 1 } }".into()));
     let bytes = bytes(&types, "p.M", "m { list: [1, 2] m {} ms { i32: 1 } } e: 0").unwrap();
     let lines = "e: RED\nm {\n  m {}\n  list: 1\n  list: 2\n  ms {\n    i32: 1\n  }\n}\n";
     assert_eq!(text(&types, "p.M", &bytes, &MULTI), Ok(lines.into()));

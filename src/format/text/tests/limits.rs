@@ -1,8 +1,8 @@
 //! Limits, and text from those who want to break them.
 
-use super::super::super::Tree;
+use super::super::super::{Tree, decode};
 use super::super::{read, write};
-use super::{ENOUGH, MULTI, SCHEMA, bytes_within, context, told, types};
+use super::{ALL, ENOUGH, MULTI, SCHEMA, bytes_within, context, told, types};
 use crate::error::Trace;
 use crate::kernel::Budget;
 
@@ -162,17 +162,47 @@ fn any_text_is_read_or_refused() {
         b": {",
         b"list: [1",
     ];
-    let mut state = 1u64;
+    let mut random = randoms();
     for _ in 0..20_000 {
         let mut text = Vec::new();
         for _ in 0..12 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            text.extend_from_slice(pieces[(state >> 33) as usize % pieces.len()]);
-            text.extend_from_slice(if state >> 63 == 0 { b" " } else { b"" });
+            text.extend_from_slice(pieces[random() % pieces.len()]);
+            text.extend_from_slice([&b" "[..], b""][random() % 2]);
         }
         if let Ok(bytes) = bytes_within(&types, "p.M", &text, ENOUGH) {
             let written = super::text(&types, "p.M", &bytes, &MULTI).unwrap();
             assert_eq!(super::bytes(&types, "p.M", &written), Ok(bytes), "{written}");
         }
+    }
+}
+
+/// Whatever is read from bytes can be written, unknown fields too.
+#[test]
+fn any_message_is_written() {
+    let types = types(SCHEMA);
+    let mut random = randoms();
+    let mut written = 0;
+    for _ in 0..20_000 {
+        let bytes: Vec<u8> =
+            (0..12).map(|_| [0, 1, 2, 3, 8, 0x0b, 0x0c, 0x0a, 0x62, 0x72, 0xba][random() % 11]).collect();
+        let trace = Trace::default();
+        let mut tree = Tree::default();
+        let mut cx = context(&types.set, &trace);
+        let m = types.find_message("p.M").unwrap();
+        if let Ok(root) = decode(&bytes, m, &mut tree, true, &mut cx) {
+            let mut out = String::new();
+            write(&tree, root, m, &types, &ALL, &mut out, &mut cx).unwrap();
+            written += usize::from(!out.is_empty());
+        }
+    }
+    assert!(written > 100, "{written}");
+}
+
+/// Numbers without pattern, the same each time.
+fn randoms() -> impl FnMut() -> usize {
+    let mut state = 1u64;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
     }
 }

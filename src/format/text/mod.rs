@@ -1,19 +1,24 @@
 //! The text format: <https://protobuf.dev/reference/protobuf/textformat-spec/>.
 //!
-//! `scan` makes tokens of text, `parse` fields of these, `value` the values of fields, `skip` steps over what is
-//! reserved; `print` writes fields, `unknown` those that have no name. `names` and `strings` serve both ways.
+//! `scan` makes tokens of text and `parse` fields of these, with `several` for lists and maps, `brackets` for extensions
+//! and what an Any holds, `value` for all else; `seen` knows what must not come again, `skip` steps over what is
+//! reserved, `wrong` has the errors. `print` writes fields, `unknown` those without a name. `names` and `strings` serve
+//! both ways.
 
+mod brackets;
 mod names;
 mod parse;
 mod print;
 mod scan;
 mod seen;
+mod several;
 mod skip;
 mod strings;
 #[cfg(test)]
 mod tests;
 mod unknown;
 mod value;
+mod wrong;
 
 pub use parse::read;
 pub use print::{Style, write};

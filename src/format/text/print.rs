@@ -218,9 +218,8 @@ impl Printer<'_, '_> {
         self.cx.budget.bytes = cx.budget.bytes;
         self.begin()?;
         let _ = write!(self.out, "[{url}]");
-        self.nested(|p| p.message(&inner, root, plan)).map_err(|e| {
+        self.nested(|p| p.message(&inner, root, plan)).inspect_err(|_| {
             self.cx.trace.step(&format!("[{}]", plan.name), Index::None);
-            e
         })?;
         Ok(true)
     }

@@ -53,7 +53,7 @@ fn one<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Result<&'a [u8], &'static str> 
             if rest.len().saturating_sub(after.len()) < n {
                 return Err(what);
             }
-            let c = char::from_u32(value).ok_or("escape of what is no character of Unicode")?;
+            let c = char::from_u32(value).ok_or("escape of what is not a Unicode character")?;
             out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
             return Ok(after);
         }

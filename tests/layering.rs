@@ -272,9 +272,10 @@ fn layers_import_only_what_is_below_them() {
 fn rules_are_those_of_the_drawing() {
     let rules = rules(&fs::read_to_string(root().join("lib.rs")).expect("lib.rs"));
     let may = |layer: &str| rules[layer].iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-    assert_eq!(may("module"), "codec error kernel schema state vm wire");
-    assert_eq!(may("state"), "codec error kernel schema vm wire");
-    assert_eq!(may("codec"), "error kernel schema vm wire");
+    assert_eq!(may("module"), "codec error format kernel schema state vm wire");
+    assert_eq!(may("state"), "codec error format kernel schema vm wire");
+    assert_eq!(may("codec"), "error format kernel schema vm wire");
+    assert_eq!(may("format"), "error kernel schema wire");
     assert_eq!(may("kernel"), "error schema wire");
     assert_eq!(may("schema"), "error wire");
     assert_eq!((may("wire"), may("vm"), may("error")), ("error".into(), "error".into(), String::new()));

@@ -2,10 +2,10 @@
 
 use super::sink::decode;
 use super::source::encode;
-use super::tree::{Item, Span, Tree};
-use crate::error::{EncodeError, Kind};
+use super::tree::{Span, Tree};
+use crate::error::{EncodeError, Kind, quoted};
 use crate::kernel::Context;
-use crate::schema::{MessagePlan, Types};
+use crate::schema::{MessagePlan, Types, unknown_type};
 use crate::wire::Writer;
 
 /// The full name of the message.
@@ -14,48 +14,58 @@ pub const NAME: &str = "google.protobuf.Any";
 pub const TYPE_URL: u16 = 0;
 pub const VALUE: u16 = 1;
 
+/// Whether `m` is that message.
+pub fn is_any(m: &MessagePlan) -> bool {
+    *m.name == *NAME
+}
+
+/// What comes behind the last slash of `url`, if something is before it.
+fn name_in(url: &str) -> Option<&str> {
+    let (prefix, name) = url.rsplit_once('/')?;
+    (!prefix.is_empty() && !name.starts_with('.')).then_some(name)
+}
+
 /// The type that `url` names, if it is registered.
 pub fn find<'a>(types: &'a Types, url: &str) -> Option<&'a MessagePlan> {
-    let (prefix, name) = url.rsplit_once('/')?;
-    let m = types.find_message(name).filter(|m| !m.map_entry && !prefix.is_empty() && !name.starts_with('.'))?;
-    Some(m)
+    types.find_message(name_in(url)?).filter(|m| !m.map_entry).map(|m| &**m)
 }
 
 /// The type that `url` names, and else what is wrong with it.
 pub fn type_of<'a>(types: &'a Types, url: &str) -> Result<&'a MessagePlan, String> {
-    match url.rsplit_once('/') {
-        Some((prefix, name)) if !prefix.is_empty() && !name.starts_with('.') => match types.find_message(name) {
-            Some(m) if !m.map_entry => Ok(m),
-            Some(m) => Err(format!("{} is the entry of a map", m.name)),
-            None => Err(crate::schema::unknown_type(types, name).to_string()),
-        },
-        _ => Err(format!("type URL {} without prefix and type", crate::error::quoted(url.as_bytes()))),
-    }
+    find(types, url).ok_or_else(|| match name_in(url).map(|name| (name, types.find_message(name))) {
+        Some((_, Some(m))) => format!("{} is the entry of a map", m.name),
+        Some((name, None)) => unknown_type(types, name).to_string(),
+        None => format!("type URL {} without prefix and type", quoted(url.as_bytes())),
+    })
 }
 
 /// The message in an Any, as a tree of its own, whose root it answers.
 pub fn open(bytes: &[u8], m: &MessagePlan, sort_maps: bool, cx: &mut Context) -> Result<(Tree, Span), EncodeError> {
-    let fail = |kind: Kind| {
-        cx.trace.detail(format_args!("{kind}"));
-        EncodeError::Traced
-    };
     let mut inner = *cx;
-    inner.budget.enter().map_err(fail)?;
+    inner.budget.enter().map_err(|kind| failed(kind, cx))?;
     let mut tree = Tree::default();
-    let root = decode(bytes, m, &mut tree, sort_maps, &mut inner).map_err(|e| fail(e.kind))?;
+    let root = decode(bytes, m, &mut tree, sort_maps, &mut inner).map_err(|e| failed(e.kind, cx))?;
     cx.budget.bytes = inner.budget.bytes;
     Ok((tree, root))
 }
 
 /// Adds the fields of an Any with that `url` and the message `root` of type `m` to what is open.
-pub fn push(url: &str, root: Span, m: &MessagePlan, tree: &mut Tree, cx: &Context) -> Result<(), EncodeError> {
+pub fn push(url: &str, root: Span, m: &MessagePlan, tree: &mut Tree, cx: &mut Context) -> Result<(), EncodeError> {
     let mut w = Writer::default();
     encode(tree, root, m, &mut w, &mut { *cx })?;
+    let size = Tree::ENTRY.saturating_mul(2).saturating_add(url.len() as u64).saturating_add(w.len() as u64);
+    cx.budget.charge(size).map_err(|kind| failed(kind, cx))?;
     let url = tree.add_bytes(url.as_bytes());
     tree.push(TYPE_URL, url);
     if !w.is_empty() {
-        let value: Item = tree.add_bytes(w.written());
+        let value = tree.add_bytes(w.written());
         tree.push(VALUE, value);
     }
     Ok(())
+}
+
+#[cold]
+fn failed(kind: Kind, cx: &Context) -> EncodeError {
+    cx.trace.detail(format_args!("{kind}"));
+    EncodeError::Traced
 }

@@ -10,6 +10,7 @@ pub mod json;
 mod merge;
 mod number;
 mod place;
+mod seen;
 mod sink;
 mod source;
 #[cfg(test)]

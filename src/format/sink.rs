@@ -3,7 +3,7 @@
 use super::tree::{Entry, Item, Span, Tree};
 use crate::error::{DecodeError, Kind};
 use crate::kernel::{self, Context, Sink, Value};
-use crate::schema::{FieldPlan, MessagePlan, Op, Set};
+use crate::schema::{FieldPlan, MessagePlan, Set};
 
 /// Decodes `bytes` as the message `m` into `tree`.
 ///
@@ -174,7 +174,7 @@ impl Sink for TreeSink<'_> {
     }
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {
-        self.tree.push(field.index, Item::Scalar(signed(field, value)));
+        self.tree.push(field.index, Item::Scalar(value));
     }
 
     fn map_key_bytes(&mut self, field: &FieldPlan, bytes: &[u8]) {
@@ -182,7 +182,7 @@ impl Sink for TreeSink<'_> {
     }
 
     fn map_value(&mut self, field: &FieldPlan, value: Value) {
-        self.tree.push(field.index, Item::Scalar(signed(field, value)));
+        self.tree.push(field.index, Item::Scalar(value));
     }
 
     fn map_value_bytes(&mut self, field: &FieldPlan, bytes: &[u8]) {
@@ -202,11 +202,3 @@ impl Sink for TreeSink<'_> {
 
 /// Where the index of an element of a list in parts is told, so many entries are looked through for its other parts.
 const LOOK_BACK: usize = 1000;
-
-/// `value` of `field` as all of its kind are: the default of an entry's part is unsigned where 32 bits are read signed.
-fn signed(field: &FieldPlan, value: Value) -> Value {
-    match (field.op, value) {
-        (Op::Uint32 | Op::Fixed32, Value::Uint(v)) => Value::Int(v as i64),
-        _ => value,
-    }
-}

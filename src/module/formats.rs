@@ -9,7 +9,7 @@ use super::decode::{push_message, told};
 use super::encode::write_table;
 use super::{bad_argument, no_type, string_argument};
 use crate::codec::Shown;
-use crate::error::{EncodeError, Text, quoted};
+use crate::error::{EncodeError, Kind, Text, quoted};
 use crate::format::{self, Misread, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
@@ -111,7 +111,7 @@ unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str
         let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, function.name)) };
         let mut choices = choices(l, function, indent);
         choices.sort_maps = instance.options.get().rules.sort_map;
-        let made = match lua_type(l, 2) {
+        let wrong = match lua_type(l, 2) {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
                 let bytes = string_at(l, 2).unwrap_or_default();
@@ -119,13 +119,13 @@ unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str
             }
             LUA_TTABLE => {
                 let writer = write_table(l, instance, OWNER);
-                let made = render(instance, epoch, m, (*writer).written(), &choices, out, print);
+                let wrong = render(instance, epoch, m, (*writer).written(), &choices, out, print);
                 instance.give_writer(writer);
-                made
+                wrong
             }
             _ => bad_argument(l, 2, function.name, expected("table or string", l, 2)),
         };
-        if let Err(text) = made {
+        if let Some(text) = wrong {
             raise(l, &text);
         }
         push_bytes(l, &*out.as_ptr());
@@ -133,7 +133,7 @@ unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str
     }
 }
 
-/// Prints the message `m` that `bytes` are to `out`.
+/// Prints the message `m` that `bytes` are to `out`. Answers what is wrong, if something is.
 #[inline(never)]
 fn render(
     instance: &Instance,
@@ -143,17 +143,22 @@ fn render(
     choices: &Choices,
     out: &RefCell<Vec<u8>>,
     print: Print,
-) -> Result<(), Text> {
-    let options = instance.options.get();
-    let mut cx = options.context(epoch.set(), &instance.trace);
+) -> Option<Text> {
+    let mut cx = instance.options.get().context(epoch.set(), &instance.trace);
     let mut tree = Tree::default();
-    let root = format::decode(bytes, m, &mut tree, choices.sort_maps, &mut { cx })
-        .map_err(|error| told(instance, &m.name, bytes, error))?;
-    print(&tree, root, m, epoch, choices, &mut out.borrow_mut(), &mut cx).map_err(|_| {
-        let mut text = Text::new();
-        instance.trace.tell(&m.name, None, &mut text);
-        text
-    })
+    let root = match format::decode(bytes, m, &mut tree, choices.sort_maps, &mut { cx }) {
+        Ok(root) => root,
+        Err(error) => return Some(told(instance, &m.name, bytes, error)),
+    };
+    let printed = print(&tree, root, m, epoch, choices, &mut out.borrow_mut(), &mut cx);
+    printed.is_err().then(|| traced(instance, m, None))
+}
+
+/// What the trace tells, or that `kind` is wrong.
+fn traced(instance: &Instance, m: &MessagePlan, kind: Option<Kind>) -> Text {
+    let mut text = Text::new();
+    instance.trace.tell(&m.name, kind, &mut text);
+    text
 }
 
 /// Returns the table of the message that argument 2 is the text of, or nil and what is wrong with it.
@@ -171,22 +176,18 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
             return report(l, instance, &text);
         };
         lua_pushvalue(l, lua_upvalueindex(2));
-        if let Err(text) = assemble(instance, epoch, m, source, &choices, bytes, parse) {
+        if let Some(text) = assemble(instance, epoch, m, source, &choices, bytes, parse) {
             return report(l, instance, &text);
         }
         let input = (*bytes.as_ptr()).written();
         match push_message(l, instance, epoch, Pins { table: PINS }, instance.options.get(), m, input) {
             Ok(()) => 1,
-            Err(error) => {
-                let mut text = Text::new();
-                instance.trace.tell(&m.name, Some(error.kind), &mut text);
-                report(l, instance, &text)
-            }
+            Err(error) => report(l, instance, &traced(instance, m, Some(error.kind))),
         }
     }
 }
 
-/// Encodes the message `m` that `source` is the text of.
+/// Encodes the message `m` that `source` is the text of. Answers what is wrong, if something is.
 #[inline(never)]
 fn assemble(
     instance: &Instance,
@@ -196,20 +197,19 @@ fn assemble(
     choices: &Choices,
     out: &RefCell<Writer>,
     parse: Parse,
-) -> Result<(), Text> {
+) -> Option<Text> {
     let mut cx = instance.options.get().context(epoch.set(), &instance.trace);
     let mut tree = Tree::default();
-    let tell = || {
-        let mut text = Text::new();
-        instance.trace.tell(&m.name, None, &mut text);
-        text
+    let root = match parse(source, m, epoch, choices, &mut tree, &mut { cx }) {
+        Ok(root) => root,
+        Err(wrong) => {
+            let mut text = traced(instance, m, None);
+            let _ = write!(text, ", {}", Place::of(source, wrong.at));
+            return Some(text);
+        }
     };
-    let root = parse(source, m, epoch, choices, &mut tree, &mut { cx }).map_err(|wrong| {
-        let mut text = tell();
-        let _ = write!(text, ", {}", Place::of(source, wrong.at));
-        text
-    })?;
-    format::encode(&tree, root, m, &mut out.borrow_mut(), &mut cx).map_err(|_| tell())
+    let encoded = format::encode(&tree, root, m, &mut out.borrow_mut(), &mut cx);
+    encoded.is_err().then(|| traced(instance, m, None))
 }
 
 /// Returns `nil, text`, and remembers the text.

@@ -5,8 +5,9 @@ use super::plan::{Default, EnumPlan, Op};
 /// The zero of a type; for enums the first value.
 pub(super) fn zero(op: Op, enumeration: Option<&EnumPlan>) -> Default {
     match op {
-        Op::Int32 | Op::Int64 | Op::Sint32 | Op::Sint64 | Op::Sfixed32 | Op::Sfixed64 => Default::Int(0),
-        Op::Uint32 | Op::Uint64 | Op::Fixed32 | Op::Fixed64 => Default::Uint(0),
+        Op::Int32 | Op::Sint32 | Op::Sfixed32 | Op::Uint32 | Op::Fixed32 => Default::Int(0),
+        Op::Int64 | Op::Sint64 | Op::Sfixed64 => Default::Int(0),
+        Op::Uint64 | Op::Fixed64 => Default::Uint(0),
         Op::Float | Op::Double => Default::Number(0.0),
         Op::Bool => Default::Bool(false),
         Op::Enum => Default::Enum(enumeration.map_or(0, |e| e.first)),
@@ -20,7 +21,7 @@ pub(super) fn parse(op: Op, text: &str, enumeration: Option<&EnumPlan>) -> Optio
     Some(match op {
         Op::Int32 | Op::Sint32 | Op::Sfixed32 => Default::Int(text.parse::<i32>().ok()?.into()),
         Op::Int64 | Op::Sint64 | Op::Sfixed64 => Default::Int(text.parse().ok()?),
-        Op::Uint32 | Op::Fixed32 => Default::Uint(text.parse::<u32>().ok()?.into()),
+        Op::Uint32 | Op::Fixed32 => Default::Int(text.parse::<u32>().ok()?.into()),
         Op::Uint64 | Op::Fixed64 => Default::Uint(text.parse().ok()?),
         Op::Float => Default::Number(text.parse::<f32>().ok()?.into()),
         Op::Double => Default::Number(text.parse().ok()?),

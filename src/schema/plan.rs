@@ -172,9 +172,9 @@ impl FieldPlan {
 pub enum Default {
     /// Messages, groups, lists and maps.
     None,
-    /// Signed numbers.
+    /// Signed numbers, and unsigned ones of 32 bits.
     Int(i64),
-    /// Unsigned numbers.
+    /// Unsigned numbers of 64 bits.
     Uint(u64),
     /// Floats and doubles.
     Number(f64),

@@ -137,6 +137,11 @@ h.test("option int64=string gives decimal map keys and values", function()
   both(text, ALL, { k_int32 = { [5] = 1 } }, "8a 05 04 08 05 10 01")
 end)
 
+h.test("option int64=string leaves parts of 32 bits of an entry alone that are not there", function()
+  h.decodes(text, ALL, "9a 05 02 10 01", { k_uint32 = { [0] = 1 } })
+  h.decodes(text, ALL, "ca 06 03 0a 01 61", { v_uint32 = { a = 0 } })
+end)
+
 h.test("option int64=string governs defaults and the flat form", function()
   h.eq(text.decode("every2.All", "").d_int64, "-9223372036854775808")
   h.eq(text.decode("every2.All", "").d_uint64, "18446744073709551615")

@@ -22,7 +22,7 @@ impl Kind {
     pub fn of(m: &MessagePlan) -> Option<Self> {
         let name = m.name.strip_prefix("google.protobuf.")?;
         Some(match name {
-            _ if *m.name == *any::NAME => Kind::Any,
+            _ if any::is_any(m) => Kind::Any,
             "Duration" => Kind::Duration,
             "FieldMask" => Kind::FieldMask,
             "ListValue" => Kind::ListValue,

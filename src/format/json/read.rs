@@ -1,7 +1,6 @@
 //! JSON to trees.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use base64::Engine;
 use base64::alphabet;
@@ -10,10 +9,11 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::kinds::{Kind, is_null_enum, takes_null};
 use super::scan::{Result, Scanner, number_length};
 use crate::error::{Index, Kind as Wrong, quoted};
+use crate::format::seen::{Clash, Seen};
 use crate::format::tree::{Item, Span, Tree};
 use crate::format::{Misread, number};
 use crate::kernel::{Context, Value};
-use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Types, did_you_mean};
+use crate::schema::{FieldPlan, MessagePlan, Op, Types, did_you_mean};
 
 /// Padding may be there or not, and what bits are left over does not matter.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -49,23 +49,6 @@ pub(super) struct Parser<'a, 't, 'c> {
     pub(super) tree: &'a mut Tree,
     ignore_unknown: bool,
     pub(super) cx: &'a mut Context<'c>,
-}
-
-/// The fields of an object that were met.
-#[derive(Default)]
-pub(super) struct Met {
-    bits: u64,
-    /// Those without a bit.
-    others: HashSet<u16>,
-}
-
-impl Met {
-    /// Whether `f` is new.
-    pub(super) fn add(&mut self, f: &FieldPlan) -> bool {
-        let new = if f.mask == 0 { self.others.insert(f.index) } else { self.bits & f.mask == 0 };
-        self.bits |= f.mask;
-        new
-    }
 }
 
 impl Parser<'_, '_, '_> {
@@ -151,33 +134,25 @@ impl Parser<'_, '_, '_> {
     /// The fields of `m`, as members of an object. A member called `but` is passed over.
     pub(super) fn object(&mut self, m: &MessagePlan, but: Option<&str>) -> Result<()> {
         let names = self.types.json_names(m);
-        let mut met = Met::default();
-        let mut oneofs: HashMap<u16, u16> = HashMap::new();
+        let (mut seen, mut nulls) = (Seen::default(), Seen::default());
         self.members(|p, at, key| {
             if but == Some(&*key) {
                 return p.skip();
             }
             let Some(f) = names.field(m, &key) else { return p.unknown(at, m, &key) };
-            if !met.add(f) {
-                return p.s.fail(at, format_args!("key {} comes twice", quoted(key.as_bytes())));
-            }
-            let mark = p.tree.mark();
-            p.field(m, f)?;
-            if f.flags.has(Flags::ONEOF) && p.tree.mark() > mark {
-                if let Some(other) = oneofs.insert(f.oneof, f.index) {
-                    return p.two_members(at, m, f, other);
+            // A member of a oneof that is null leaves the others their place.
+            let absent = p.s.peek() == b'n' && !takes_null(f, p.types);
+            let clash = if absent { nulls.add_alone(f) } else { seen.add(m, f) };
+            let again = if absent { seen.has(f) } else { nulls.has(f) };
+            match clash {
+                Ok(()) if !again => p.field(m, f),
+                Err(Clash::Member(oneof, other)) => {
+                    let (a, b) = (m.name_of(other), m.name_of(f));
+                    p.s.fail(at, format_args!("oneof {oneof}: both \"{a}\" and \"{b}\" are set"))
                 }
+                _ => p.s.fail(at, format_args!("key {} comes twice", quoted(key.as_bytes()))),
             }
-            Ok(())
         })
-    }
-
-    #[cold]
-    fn two_members(&mut self, at: usize, m: &MessagePlan, f: &FieldPlan, other: u16) -> Result<()> {
-        let name = |f: Option<&FieldPlan>| f.map_or("", |f| m.name_of(f));
-        let oneof = m.oneofs.get(usize::from(f.oneof)).map_or("", |o| &o.name);
-        let (a, b) = (name(m.fields.get(usize::from(other))), name(Some(f)));
-        self.s.fail(at, format_args!("oneof {oneof}: both \"{a}\" and \"{b}\" are set"))
     }
 
     #[cold]

@@ -1,12 +1,11 @@
 //! What stands in brackets instead of a field's name: an extension, or the type of what is in an Any.
 
-use super::super::any;
-use super::super::place::Misread;
-use super::super::tree::{Item, Tree};
 use super::names;
 use super::parse::{Parser, Result};
-use super::seen::Seen;
 use crate::error::{Index, quoted};
+use crate::format::Misread;
+use crate::format::any;
+use crate::format::seen::Seen;
 use crate::schema::MessagePlan;
 
 impl Parser<'_, '_> {
@@ -24,19 +23,13 @@ impl Parser<'_, '_> {
         }
         let plan = any::type_of(self.types, url).map_err(|what| self.fail(at, format_args!("{what}")))?;
         self.take(b':');
-        let mark = self.tree.mark();
         let pushed = self
             .message(plan)
-            .and_then(|root| any::push(url, root, plan, self.tree, &self.cx).map_err(|_| Misread { at }));
+            .and_then(|root| any::push(url, root, plan, self.tree, &mut self.cx).map_err(|_| Misread { at }));
         if let Err(e) = pushed {
             self.cx.trace.step(&format!("[{}]", plan.name), Index::None);
             return Err(e);
         }
-        let taken = self.tree.since(mark).iter().map(|entry| match entry.item {
-            Item::Bytes(span) => Tree::ENTRY.saturating_add(span.len() as u64),
-            _ => 0,
-        });
-        self.charge(taken.sum())?;
         self.separator();
         Ok(())
     }

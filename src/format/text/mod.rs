@@ -10,7 +10,6 @@ mod names;
 mod parse;
 mod print;
 mod scan;
-mod seen;
 mod several;
 mod skip;
 mod strings;

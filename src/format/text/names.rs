@@ -1,28 +1,19 @@
 //! Names in text: of fields, and of types in brackets.
 
-use super::super::any;
-use super::super::tree::{Item, Tree};
-use crate::error::{Index, Trace};
-use crate::kernel::{Context, Value};
-use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
+use crate::kernel::Context;
+use crate::schema::{FieldPlan, Flags, MessagePlan};
 
-/// The last part of the full name of `group`, if the field `name` of `m` goes by that: as a group does, whose field
-/// has the type's name in lower case, and whose type stands beside it.
-fn group_like<'a>(m: &MessagePlan, f: &FieldPlan, name: &str, group: &'a MessagePlan) -> Option<&'a str> {
-    if f.op != Op::Group || f.flags.has(Flags::EXTENSION) {
+/// What a group-like field goes by: the last part of its type's name.
+fn group_name<'a>(f: &FieldPlan, cx: &Context<'a>) -> Option<&'a str> {
+    if !f.flags.has(Flags::GROUP_LIKE) || f.flags.has(Flags::EXTENSION) {
         return None;
     }
-    let last = group.name.strip_prefix(&*m.name)?.strip_prefix('.')?;
-    last.eq_ignore_ascii_case(name).then_some(last).filter(|_| name.bytes().all(|b| !b.is_ascii_uppercase()))
+    cx.set.message(f.sub)?.name.rsplit('.').next()
 }
 
 /// The name of `f`, a field of `m`, as it is written.
 pub(super) fn of<'a>(m: &'a MessagePlan, f: &FieldPlan, cx: &Context<'a>) -> &'a str {
-    let name = m.name_of(f);
-    match cx.set.message(f.sub) {
-        Some(group) if f.op == Op::Group => group_like(m, f, name, group).unwrap_or(name),
-        _ => name,
-    }
+    group_name(f, cx).unwrap_or_else(|| m.name_of(f))
 }
 
 /// The field of `m` that `name` means outside of brackets: by its own name, and groups by that of their type too.
@@ -30,19 +21,8 @@ pub(super) fn find<'a>(m: &'a MessagePlan, name: &str, cx: &Context) -> Option<&
     if let Some(f) = m.by_name(name) {
         return Some(f).filter(|f| !f.flags.has(Flags::EXTENSION));
     }
-    if !name.bytes().any(|b| b.is_ascii_uppercase()) {
-        return None;
-    }
-    let lower = name.to_ascii_lowercase();
-    let f = m.by_name(&lower)?;
-    let group = if f.op == Op::Group { cx.set.message(f.sub)? } else { return None };
-    (group_like(m, f, &lower, group) == Some(name)).then_some(f)
-}
-
-/// Whether `m` is `google.protobuf.Any`.
-pub(super) fn is_any(m: &MessagePlan) -> bool {
-    let ops = m.fields.iter().map(|f| f.op);
-    &*m.name == any::NAME && ops.eq([Op::String, Op::Bytes])
+    // The field of a group has its type's name in lower case.
+    m.by_name(&name.to_ascii_lowercase()).filter(|f| group_name(f, cx) == Some(name))
 }
 
 /// Whether `b` may stand in brackets.
@@ -68,16 +48,4 @@ pub(super) fn wrong_url(url: &str) -> Option<&'static str> {
         return Some("type URL without the name of a type");
     }
     None
-}
-
-/// Tells `trace` that an error arose in the entry of map `name` under `key`, if that is known.
-#[cold]
-pub(super) fn step(tree: &Tree, name: &str, key: Option<Item>, trace: &Trace) {
-    match key {
-        Some(Item::Bytes(span)) => trace.step(name, Index::Name(tree.bytes(span))),
-        Some(Item::Scalar(Value::Int(v))) => trace.step(name, Index::Key(&v)),
-        Some(Item::Scalar(Value::Uint(v))) => trace.step(name, Index::Key(&v)),
-        Some(Item::Scalar(Value::Bool(v))) => trace.step(name, Index::Key(&v)),
-        _ => trace.step(name, Index::None),
-    }
 }

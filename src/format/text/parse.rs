@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::place::Misread;
-use super::super::tree::{Item, Span, Tree};
 use super::names;
 use super::scan::{Kind, Scanner, Token};
-use super::seen::Seen;
 use crate::error::Index;
+use crate::format::Misread;
+use crate::format::any;
+use crate::format::seen::Seen;
+use crate::format::tree::{Item, Span, Tree};
 use crate::kernel::Context;
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Types};
 
@@ -108,7 +109,7 @@ impl<'a> Parser<'a, '_> {
             }
             Kind::Symbol(b'[') => {
                 let text = self.brackets()?;
-                if names::is_any(m) {
+                if any::is_any(m) {
                     return self.expanded(m, text.trim_matches(['[', ']']), name.start, seen);
                 }
                 match m.by_name(&text).filter(|f| f.flags.has(Flags::EXTENSION)) {

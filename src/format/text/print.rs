@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::super::any;
-use super::super::number::write_finite;
-use super::super::tree::{Item, Span, Tree};
 use super::names;
 use super::strings::write_quoted;
 use crate::error::{EncodeError, Index, Trace};
+use crate::format::any;
+use crate::format::number::Finite;
+use crate::format::tree::{Item, Span, Tree};
 use crate::kernel::{Context, Value};
-use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Types};
+use crate::schema::{FieldPlan, MessagePlan, Op, Types};
 
 /// Result of everything that writes.
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
@@ -110,7 +110,7 @@ impl Printer<'_, '_> {
 
     /// The fields of a message.
     fn message(&mut self, tree: &Tree, message: Span, m: &MessagePlan) -> Result<()> {
-        let expanded = names::is_any(m) && self.expanded(tree, message)?;
+        let expanded = any::is_any(m) && self.expanded(tree, message)?;
         for entry in tree.entries(message) {
             match m.fields.get(usize::from(entry.field)) {
                 Some(_) if expanded => {}
@@ -129,7 +129,7 @@ impl Printer<'_, '_> {
         match item {
             Item::List(list) => {
                 for (index, element) in (1..).zip(tree.entries(list)) {
-                    self.one(tree, m, f, element.item).map_err(|e| self.around(m, f, Index::At(index), e))?;
+                    self.one(tree, m, f, element.item).map_err(|e| self.cx.around(m, f, Index::At(index), e))?;
                 }
                 Ok(())
             }
@@ -143,13 +143,13 @@ impl Printer<'_, '_> {
                     self.nested(|p| {
                         entry.fields.iter().zip(pair).try_for_each(|(f, part)| p.one(tree, entry, f, part.item))
                     })
-                    .map_err(|e| self.around_entry(tree, m.name_of(f), pair[0].item, e))?;
+                    .inspect_err(|_| tree.step_entry(pair[0].item, m.name_of(f), self.cx.trace))?;
                     self.cx.budget.depth = self.cx.budget.depth.saturating_sub(1);
                 }
                 Ok(())
             }
-            _ if is_absent(tree, f, item) => Ok(()),
-            _ => self.one(tree, m, f, item).map_err(|e| self.around(m, f, Index::None, e)),
+            _ if tree.is_absent(f, item) => Ok(()),
+            _ => self.one(tree, m, f, item).map_err(|e| self.cx.around(m, f, Index::None, e)),
         }
     }
 
@@ -182,21 +182,10 @@ impl Printer<'_, '_> {
                 None => write!(self.out, "{v}"),
             },
             Value::Number(v) if v.is_nan() => self.out.write_str("nan"),
-            Value::Number(v) if f.op == Op::Float => {
-                // A double may be beyond all floats.
-                let v = v as f32;
-                if v.is_finite() {
-                    write_finite(v, self.out);
-                    Ok(())
-                } else {
-                    write!(self.out, "{v}")
-                }
-            }
-            Value::Number(v) if v.is_finite() => {
-                write_finite(v, self.out);
-                Ok(())
-            }
-            Value::Number(v) => write!(self.out, "{v}"),
+            Value::Number(v) if v.is_infinite() => write!(self.out, "{v}"),
+            // A float has fewer digits than the double that it widens to.
+            Value::Number(v) if f.op == Op::Float => write!(self.out, "{}", Finite(v as f32)),
+            Value::Number(v) => write!(self.out, "{}", Finite(v)),
         };
     }
 
@@ -222,33 +211,5 @@ impl Printer<'_, '_> {
             self.cx.trace.step(&format!("[{}]", plan.name), Index::None);
         })?;
         Ok(true)
-    }
-
-    #[cold]
-    fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: EncodeError) -> EncodeError {
-        self.cx.trace.step(m.name_of(f), index);
-        error
-    }
-
-    #[cold]
-    fn around_entry(&self, tree: &Tree, name: &str, key: Item, error: EncodeError) -> EncodeError {
-        names::step(tree, name, Some(key), self.cx.trace);
-        error
-    }
-}
-
-/// Whether `item`, of singular `f`, is zero and thereby absent.
-fn is_absent(tree: &Tree, f: &FieldPlan, item: Item) -> bool {
-    if f.flags.has(Flags::PRESENCE.with(Flags::REQUIRED).with(Flags::ONEOF)) {
-        return false;
-    }
-    match item {
-        Item::Scalar(Value::Int(v)) => v == 0,
-        Item::Scalar(Value::Uint(v)) => v == 0,
-        Item::Scalar(Value::Number(v)) => v.to_bits() == 0,
-        Item::Scalar(Value::Bool(v)) => !v,
-        Item::Scalar(Value::Enum(v)) => v == 0,
-        Item::Bytes(span) => tree.bytes(span).is_empty(),
-        _ => false,
     }
 }

@@ -1,10 +1,10 @@
 //! Lists and maps.
 
-use super::super::tree::{Item, Span};
 use super::parse::{Parser, Result};
 use super::scan::{Kind, Token};
-use super::seen::Seen;
 use crate::error::Index;
+use crate::format::seen::Seen;
+use crate::format::tree::{Item, Span};
 use crate::kernel::Value;
 use crate::schema::{Default, FieldPlan, MessagePlan, Op};
 
@@ -101,8 +101,6 @@ impl Parser<'_, '_> {
     fn default(&mut self, entry: &MessagePlan, index: u16) -> Item {
         match entry.defaults.get(usize::from(index)) {
             Some(Default::Int(v)) => Item::Scalar(Value::Int(*v)),
-            // Those of 32 bits are signed in trees.
-            Some(Default::Uint(_)) if is_small(entry, index) => Item::Scalar(Value::Int(0)),
             Some(Default::Uint(v)) => Item::Scalar(Value::Uint(*v)),
             Some(Default::Number(v)) => Item::Scalar(Value::Number(*v)),
             Some(Default::Bool(v)) => Item::Scalar(Value::Bool(*v)),
@@ -111,9 +109,4 @@ impl Parser<'_, '_> {
             Some(Default::None) | None => Item::Message(Span::default()),
         }
     }
-}
-
-/// Whether the field of `entry` at `index` has unsigned numbers of 32 bits.
-fn is_small(entry: &MessagePlan, index: u16) -> bool {
-    entry.fields.get(usize::from(index)).is_some_and(|f| matches!(f.op, Op::Uint32 | Op::Fixed32))
 }

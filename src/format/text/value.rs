@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
-use super::super::tree::Item;
 use super::parse::{Parser, Result};
 use super::scan::Kind;
 use super::strings::unescape;
 use crate::error;
+use crate::format::tree::Item;
 use crate::kernel::Value;
 use crate::schema::{FieldPlan, Flags, Op};
 use crate::wire::is_utf8;

@@ -2,12 +2,12 @@
 
 use std::fmt::Arguments;
 
-use super::super::place::Misread;
 use super::names;
 use super::parse::Parser;
 use super::scan::Kind;
-use super::seen::Clash;
 use crate::error::{self, Index, quoted};
+use crate::format::Misread;
+use crate::format::seen::Clash;
 use crate::schema::{FieldPlan, MessagePlan, did_you_mean};
 
 impl Parser<'_, '_> {
@@ -57,8 +57,10 @@ impl Parser<'_, '_> {
     #[cold]
     pub(super) fn around_entry(&self, m: &MessagePlan, f: &FieldPlan, key: bool, mark: usize) {
         let name = m.name_of(f);
-        let key = self.tree.since(mark).first().filter(|first| key && first.field == 0);
-        names::step(self.tree, name, key.map(|key| key.item), self.cx.trace);
+        match self.tree.since(mark).first().filter(|first| key && first.field == 0) {
+            Some(key) => self.tree.step_entry(key.item, name, self.cx.trace),
+            None => self.cx.trace.step(name, Index::None),
+        }
     }
 
     #[cold]

@@ -166,7 +166,7 @@ fn declared_defaults() {
         ("d_float", Default::Number(1.5)),
         ("d_int32", Default::Int(-42)),
         ("d_int64", Default::Int(i64::MIN)),
-        ("d_uint32", Default::Uint(4294967295)),
+        ("d_uint32", Default::Int(4294967295)),
         ("d_uint64", Default::Uint(u64::MAX)),
         ("d_sint32", Default::Int(-2147483648)),
         ("d_sint64", Default::Int(9007199254740993)),

@@ -1,9 +1,9 @@
 //! Limits, and text from those who want to break them.
 
-use super::super::super::{Tree, decode};
-use super::super::{read, write};
 use super::{ALL, ENOUGH, MULTI, SCHEMA, bytes_within, context, told, types};
 use crate::error::Trace;
+use crate::format::text::{read, write};
+use crate::format::{Tree, decode};
 use crate::kernel::Budget;
 
 fn budget(depth: u32, bytes: u64) -> Budget {

@@ -7,10 +7,10 @@ mod writing;
 
 use std::sync::Arc;
 
-use super::super::tests::{ENOUGH, context};
-use super::super::{Place, Tree, decode, encode};
 use super::{Style, read, write};
 use crate::error::{Text, Trace};
+use crate::format::tests::{ENOUGH, context};
+use crate::format::{Place, Tree, decode, encode};
 use crate::kernel::Budget;
 use crate::schema::Types;
 use crate::schema::tests::registry;

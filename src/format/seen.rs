@@ -1,4 +1,4 @@
-//! Which fields a message has so far: in text, singular ones come once.
+//! Which fields a message has so far: in text, singular ones come once, and of a oneof one member.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,10 +51,13 @@ impl Seen {
                 return Err(Clash::Member(&oneof.name, other));
             }
         }
+        self.add_alone(f)
+    }
+
+    /// Takes `f` in, whatever other members its oneof has.
+    pub(super) fn add_alone<'a>(&mut self, f: &FieldPlan) -> Result<(), Clash<'a>> {
+        let new = if f.mask == 0 { self.others.insert(f.index) } else { self.bits & f.mask == 0 };
         self.bits |= f.mask;
-        if f.mask == 0 {
-            self.others.insert(f.index);
-        }
-        Ok(())
+        if new { Ok(()) } else { Err(Clash::Twice) }
     }
 }

@@ -169,7 +169,7 @@ h.test("depth and memory are limited as those of decode", function()
   refuses("nested too deeply (option depth), at line 1 column ", pb.from_json(ALL, deep))
   refuses("nested too deeply (option depth)", pb.from_json("google.protobuf.Value", ("["):rep(100000)))
   local most = h.instance { depth = 1000 }
-  local json = ('{"self":'):rep(999) .. "{}" .. ("}"):rep(999)
+  local json = ('{"self":'):rep(1000) .. "{}" .. ("}"):rep(1000)
   h.eq(most.to_json(ALL, most.from_json(ALL, json)), json)
   local small = h.instance { max_bytes = 10000 }
   raises("too large for option max_bytes", error, select(2, small.from_json(ALL, '{"rInt32":[' .. ("1,"):rep(1000) .. "1]}")))

@@ -69,6 +69,6 @@ end)
 
 h.test("as deep as anything", function()
   local most = h.instance { depth = 1000 }
-  local text = ("self { "):rep(998) .. "self {}" .. (" }"):rep(998)
+  local text = ("self { "):rep(999) .. "self {}" .. (" }"):rep(999)
   h.eq(most.to_text(ALL, most.from_text(ALL, text), { indent = false }), text)
 end)

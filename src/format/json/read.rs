@@ -38,7 +38,7 @@ pub fn read(
     cx.budget.bytes = cx.budget.bytes.min(Tree::LARGEST);
     let mut parser = Parser { s: Scanner::new(text, cx.trace), types, tree, ignore_unknown, cx };
     parser.charge(text.len() as u64)?;
-    let root = parser.message(m)?;
+    let root = parser.outermost(m)?;
     parser.s.end()?;
     Ok(root)
 }
@@ -82,12 +82,18 @@ impl Parser<'_, '_, '_> {
 
     pub(super) fn message(&mut self, m: &MessagePlan) -> Result<Span> {
         self.enter()?;
+        let message = self.outermost(m)?;
+        self.cx.budget.leave();
+        Ok(message)
+    }
+
+    /// A message that is no level of its own.
+    fn outermost(&mut self, m: &MessagePlan) -> Result<Span> {
         let mark = self.tree.mark();
         match Kind::of(m) {
             Some(kind) => self.well_known(kind, m)?,
             None => self.object(m, None)?,
         }
-        self.cx.budget.leave();
         Ok(self.tree.close_message(mark, m, &self.types.set))
     }
 

@@ -305,9 +305,9 @@ fn what_json_cannot_hold_is_an_error() {
 fn nothing_nests_beyond_the_depth() {
     let types = types();
     let nested = |n: usize| format!("{}{{}}{}", "{\"m\":".repeat(n), "}".repeat(n));
-    assert!(!from(&types, "p.M", nested(99).as_bytes(), false).contains("nested"));
-    let told = from(&types, "p.M", nested(100).as_bytes(), false);
-    assert!(told.ends_with(".m: nested too deeply (option depth), at line 1 column 501"), "{told}");
+    assert!(!from(&types, "p.M", nested(100).as_bytes(), false).contains("nested"));
+    let told = from(&types, "p.M", nested(101).as_bytes(), false);
+    assert!(told.ends_with(".m: nested too deeply (option depth), at line 1 column 506"), "{told}");
     for open in ["{\"new\":", "[", "{\"value\":{\"a\":", "{\"any\":{\"@type\":\"x/p.M\",\"any\":"] {
         let text = format!("{{\"x\":{}", open.repeat(100_000));
         assert!(from(&types, "p.M", text.as_bytes(), true).contains("nested too deeply"), "{open}");
@@ -340,4 +340,23 @@ fn sizes_are_limited_by_the_budget() {
     let mut told = Text::new();
     trace.tell("p.M", None, &mut told);
     assert_eq!(told.as_bytes(), b"p.M.list[750]: too large for option max_bytes");
+}
+
+#[test]
+fn the_deepest_message_goes_both_ways() {
+    let types = types();
+    let deep = std::thread::Builder::new().stack_size(8 << 20).spawn(move || {
+        let (trace, mut tree, mut w, mut out) = (Trace::default(), Tree::default(), Writer::default(), Vec::new());
+        let m = types.find_message("p.M").unwrap();
+        let mut cx = context(&types.set, &trace);
+        cx.budget.depth = 1000;
+        let json = format!("{}{{}}{}", "{\"names\":{\"\":".repeat(1000), "}}".repeat(1000));
+        let root = read(json.as_bytes(), m, &types, false, &mut tree, &mut { cx }).unwrap();
+        encode(&tree, root, m, &mut w, &mut { cx }).unwrap();
+        let mut tree = Tree::default();
+        let root = decode(w.written(), m, &mut tree, false, &mut { cx }).unwrap();
+        write(&tree, root, m, &types, &Style::default(), &mut out, &mut { cx }).unwrap();
+        assert_eq!(out, json.as_bytes());
+    });
+    deep.unwrap().join().unwrap();
 }

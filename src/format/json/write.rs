@@ -48,7 +48,7 @@ pub fn write(
     out: &mut Vec<u8>,
     cx: &mut Context,
 ) -> Result<()> {
-    Printer { types, style, out, cx, level: 0 }.message(tree, root, m)
+    Printer { types, style, out, cx, level: 0 }.outermost(tree, root, m)
 }
 
 pub(super) struct Printer<'a, 'c> {
@@ -71,6 +71,13 @@ impl Printer<'_, '_> {
         if let Err(kind) = self.cx.budget.enter() {
             return self.fail(format_args!("{kind}"));
         }
+        self.outermost(tree, message, m)?;
+        self.cx.budget.leave();
+        Ok(())
+    }
+
+    /// A message that is no level of its own.
+    fn outermost(&mut self, tree: &Tree, message: Span, m: &MessagePlan) -> Result<()> {
         self.known_fields(tree, message)?;
         match Kind::of(m) {
             Some(kind) => self.well_known(kind, tree, message, m)?,
@@ -80,7 +87,6 @@ impl Printer<'_, '_> {
                 self.close(b'}', any);
             }
         }
-        self.cx.budget.leave();
         Ok(())
     }
 

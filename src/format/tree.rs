@@ -160,7 +160,8 @@ impl Tree {
     /// Closes the list that was opened at `mark`.
     pub fn close_list(&mut self, mark: usize) -> Span {
         let start = self.entries.len();
-        self.entries.extend(self.open.drain(mark.min(self.open.len())..));
+        self.entries.extend_from_slice(self.open.get(mark..).unwrap_or_default());
+        self.open.truncate(mark);
         Span::new(start, self.entries.len().saturating_sub(start))
     }
 

@@ -11,6 +11,8 @@ pub struct JsonNames {
     /// In the order of the plan's fields.
     keys: Box<[Box<str>]>,
     by_key: HashMap<Box<str>, u16>,
+    /// No key has anything that JSON escapes.
+    plain: bool,
 }
 
 impl JsonNames {
@@ -19,13 +21,22 @@ impl JsonNames {
         self.keys.get(usize::from(field.index)).map_or("", |key| key)
     }
 
+    /// Whether all keys can be written between quotes as they are.
+    pub fn plain(&self) -> bool {
+        self.plain
+    }
+
     /// All keys.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(|key| &**key)
     }
 
     /// The field of `m`, whose names these are, that is meant by `key`: its key, or the name that the schema gives it.
-    pub fn field<'m>(&self, m: &'m MessagePlan, key: &str) -> Option<&'m FieldPlan> {
+    /// The field at position `next` is tried first: writers mostly write in order.
+    pub fn field<'m>(&self, m: &'m MessagePlan, key: &str, next: usize) -> Option<&'m FieldPlan> {
+        if self.keys.get(next).is_some_and(|next| **next == *key) {
+            return m.fields.get(next);
+        }
         match self.by_key.get(key) {
             Some(index) => m.fields.get(usize::from(*index)),
             // An extension's name without brackets is no key.
@@ -49,7 +60,8 @@ impl Types {
             for (key, index) in keys.iter().zip(0..) {
                 by_key.entry(Clone::clone(key)).or_insert(index);
             }
-            JsonNames { keys: keys.into(), by_key }
+            let plain = keys.iter().all(|key| key.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\'));
+            JsonNames { keys: keys.into(), by_key, plain }
         })
     }
 }

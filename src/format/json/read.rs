@@ -140,12 +140,13 @@ impl Parser<'_, '_, '_> {
     /// The fields of `m`, as members of an object. A member called `but` is passed over.
     pub(super) fn object(&mut self, m: &MessagePlan, but: Option<&str>) -> Result<()> {
         let names = self.types.json_names(m);
-        let (mut seen, mut nulls) = (Seen::default(), Seen::default());
+        let (mut seen, mut nulls, mut next) = (Seen::default(), Seen::default(), 0);
         self.members(|p, at, key| {
             if but == Some(&*key) {
                 return p.skip();
             }
-            let Some(f) = names.field(m, &key) else { return p.unknown(at, m, &key) };
+            let Some(f) = names.field(m, &key, next) else { return p.unknown(at, m, &key) };
+            next = usize::from(f.index).saturating_add(1);
             // A member of a oneof that is null leaves the others their place.
             let absent = p.s.peek() == b'n' && !takes_null(f, p.types);
             let clash = if absent { nulls.add_alone(f) } else { seen.add(m, f) };
@@ -169,7 +170,7 @@ impl Parser<'_, '_, '_> {
         let names = self.types.json_names(m);
         // An extension may lack its brackets.
         let extension = format!("[{key}]");
-        let meant = if names.field(m, &extension).is_some() { &extension } else { key };
+        let meant = if names.field(m, &extension, 0).is_some() { &extension } else { key };
         let hint = did_you_mean(meant, names.keys());
         self.s.fail(at, format_args!("unknown field {}{hint}", quoted(key.as_bytes())))
     }

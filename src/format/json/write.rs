@@ -210,8 +210,20 @@ impl Printer<'_, '_> {
 
     fn name(&mut self, f: &FieldPlan, m: &MessagePlan, any: bool) -> Result<()> {
         self.next(any)?;
-        let key = if self.style.proto_names { m.name_of(f) } else { self.types.json_names(m).key(f) };
-        self.key(key)
+        let (key, plain) = if self.style.proto_names {
+            (m.name_of(f), true)
+        } else {
+            let names = self.types.json_names(m);
+            (names.key(f), names.plain())
+        };
+        if !plain {
+            return self.key(key);
+        }
+        self.out.push(b'"');
+        self.out.extend_from_slice(key.as_bytes());
+        self.out.push(b'"');
+        self.colon();
+        Ok(())
     }
 
     pub(super) fn field(&mut self, tree: &Tree, item: Item, m: &MessagePlan, f: &FieldPlan) -> Result<()> {

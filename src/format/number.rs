@@ -2,13 +2,18 @@
 
 use std::fmt::{self, Display, Formatter, LowerExp};
 
-/// A finite number, with the fewest digits that read as the same one.
+/// A finite number, with the fewest digits that read as the same one. Zero with a sign has a point, for some readers take
+/// `-0` for a whole number, which has no sign.
 pub struct Finite<T>(pub T);
 
 impl<T: Display + LowerExp + Into<f64> + Copy> Display for Finite<T> {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         let size: f64 = self.0.into().abs();
-        if size != 0.0 && !(1e-5..1e16).contains(&size) { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
+        match self.0.into() {
+            0.0 if self.0.into().is_sign_negative() => f.write_str("-0.0"),
+            _ if size != 0.0 && !(1e-5..1e16).contains(&size) => write!(f, "{:e}", self.0),
+            _ => write!(f, "{}", self.0),
+        }
     }
 }
 
@@ -73,7 +78,7 @@ mod tests {
     fn finite_numbers_have_few_digits() {
         for (v, text) in [
             (0.0, "0"),
-            (-0.0, "-0"),
+            (-0.0, "-0.0"),
             (1.0, "1"),
             (0.1, "0.1"),
             (1e15, "1000000000000000"),

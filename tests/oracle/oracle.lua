@@ -8,24 +8,8 @@ local protobuf = require "protobuf"
 local load = loadstring or load
 local has_integers = math.type ~= nil
 
-local pb = protobuf.new { required = "ignore" }
-for _, set in ipairs { "every2", "every3", "bare" } do
-  local file = assert(io.open("descriptors/" .. set .. ".pb", "rb"))
-  pb.register(file:read "*a")
-  file:close()
-end
-
-local function hex(bytes)
-  return (bytes:gsub(".", function(c)
-    return ("%02x"):format(c:byte())
-  end))
-end
-
-local function bytes(digits)
-  return (digits:gsub("%x%x", function(pair)
-    return string.char(tonumber(pair, 16))
-  end))
-end
+local common = dofile((arg[0]:match "^(.*)[/\\]" or ".") .. "/common.lua")
+local pb, hex, bytes, line = common.pb, common.hex, common.bytes, common.line
 
 -- The text that a value has in both languages, floats as fractions.
 local function dump(value)
@@ -57,10 +41,6 @@ local function dump(value)
     return (tostring(value):gsub("U?LL$", ""))
   end
   return tostring(value)
-end
-
-local function line(text)
-  return (tostring(text):gsub("%c", " "))
 end
 
 local out = assert(io.open(folder .. "/" .. name .. ".txt", "wb"))

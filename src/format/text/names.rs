@@ -1,7 +1,7 @@
 //! Names in text: of fields, and of types in brackets.
 
 use crate::kernel::Context;
-use crate::schema::{FieldPlan, Flags, MessagePlan};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
 
 /// What a group-like field goes by: the last part of its type's name.
 fn group_name<'a>(f: &FieldPlan, cx: &Context<'a>) -> Option<&'a str> {
@@ -11,7 +11,34 @@ fn group_name<'a>(f: &FieldPlan, cx: &Context<'a>) -> Option<&'a str> {
     cx.set.message(f.sub)?.name.rsplit('.').next()
 }
 
-/// The name of `f`, a field of `m`, as it is written.
+/// What an item of a message set goes by, if the extension is declared in the item's own type: that type's full name.
+fn item_name<'a>(m: &MessagePlan, f: &FieldPlan, cx: &Context<'a>) -> Option<&'a str> {
+    if !m.message_set || f.op != Op::Message || f.repeated() {
+        return None;
+    }
+    let item = &*cx.set.message(f.sub)?.name;
+    let extension = m.names.get(usize::from(f.index))?;
+    (extension.rsplit_once('.')?.0.trim_start_matches('[') == item).then_some(item)
+}
+
+/// Writes the name of `f`, a field of `m`.
+pub(super) fn write(m: &MessagePlan, f: &FieldPlan, cx: &Context, out: &mut String) {
+    match item_name(m, f, cx) {
+        Some(item) => out.extend(["[", item, "]"]),
+        None => out.push_str(of(m, f, cx)),
+    }
+}
+
+/// The extension of `m` that `name` means, with its brackets; an item of a message set by the name of its type too.
+pub(super) fn find_extension<'a>(m: &'a MessagePlan, name: &str, cx: &Context) -> Option<&'a FieldPlan> {
+    if let Some(f) = m.by_name(name).filter(|f| f.flags.has(Flags::EXTENSION)) {
+        return Some(f);
+    }
+    let bare = name.strip_prefix('[')?.strip_suffix(']')?;
+    m.fields.iter().find(|f| m.message_set && item_name(m, f, cx) == Some(bare))
+}
+
+/// The name of `f`, a field of `m`, as hints tell it.
 pub(super) fn of<'a>(m: &'a MessagePlan, f: &FieldPlan, cx: &Context<'a>) -> &'a str {
     group_name(f, cx).unwrap_or_else(|| m.name_of(f))
 }

@@ -112,7 +112,7 @@ impl<'a> Parser<'a, '_> {
                 if any::is_any(m) {
                     return self.expanded(m, text.trim_matches(['[', ']']), name.start, seen);
                 }
-                match m.by_name(&text).filter(|f| f.flags.has(Flags::EXTENSION)) {
+                match names::find_extension(m, &text, &self.cx) {
                     Some(f) => f,
                     None => return Err(self.unknown_field(m, &text, name.start)),
                 }

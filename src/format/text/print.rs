@@ -137,7 +137,7 @@ impl Printer<'_, '_> {
                 let Some(entry) = self.cx.set.message(f.sub) else { return Ok(()) };
                 for pair in tree.entries(map).as_chunks::<2>().0 {
                     self.begin()?;
-                    self.out.push_str(names::of(m, f, &self.cx));
+                    names::write(m, f, &self.cx, self.out);
                     // An entry is no level of its own in bytes.
                     self.cx.budget.leave();
                     self.nested(|p| {
@@ -156,7 +156,7 @@ impl Printer<'_, '_> {
     /// A name and one value.
     fn one(&mut self, tree: &Tree, m: &MessagePlan, f: &FieldPlan, item: Item) -> Result<()> {
         self.begin()?;
-        self.out.push_str(names::of(m, f, &self.cx));
+        names::write(m, f, &self.cx, self.out);
         if let Item::Message(span) = item {
             let set = self.cx.set;
             let Some(plan) = set.message(f.sub) else { return Ok(()) };

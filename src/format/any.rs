@@ -2,7 +2,7 @@
 
 use super::sink::decode;
 use super::source::encode;
-use super::tree::{Span, Tree};
+use super::tree::{Item, Span, Tree};
 use crate::error::{EncodeError, Kind, quoted};
 use crate::kernel::Context;
 use crate::schema::{MessagePlan, Types, unknown_type};
@@ -11,8 +11,8 @@ use crate::wire::Writer;
 /// The full name of the message.
 pub const NAME: &str = "google.protobuf.Any";
 /// Positions of its fields.
-pub const TYPE_URL: u16 = 0;
-pub const VALUE: u16 = 1;
+const TYPE_URL: u16 = 0;
+const VALUE: u16 = 1;
 
 /// Whether `m` is that message.
 pub fn is_any(m: &MessagePlan) -> bool {
@@ -39,12 +39,21 @@ pub fn type_of<'a>(types: &'a Types, url: &str) -> Result<&'a MessagePlan, Strin
     })
 }
 
+/// The type URL and the value of an Any.
+pub fn parts(tree: &Tree, message: Span) -> (&[u8], &[u8]) {
+    let part = |index| match tree.field(message, index) {
+        Some(Item::Bytes(span)) => tree.bytes(span),
+        _ => &[],
+    };
+    (part(TYPE_URL), part(VALUE))
+}
+
 /// The message in an Any, as a tree of its own, whose root it answers.
 pub fn open(bytes: &[u8], m: &MessagePlan, sort_maps: bool, cx: &mut Context) -> Result<(Tree, Span), EncodeError> {
     let mut inner = *cx;
     inner.budget.enter().map_err(|kind| failed(kind, cx))?;
-    let mut tree = Tree::default();
-    let root = decode(bytes, m, &mut tree, sort_maps, &mut inner).map_err(|e| failed(e.kind, cx))?;
+    let mut tree = Tree::new(sort_maps);
+    let root = decode(bytes, m, &mut tree, &mut inner).map_err(|e| failed(e.kind, cx))?;
     cx.budget.bytes = inner.budget.bytes;
     Ok((tree, root))
 }

@@ -8,7 +8,7 @@ use crate::kernel::Value;
 use crate::schema::{Flags, MessagePlan, Set};
 
 /// Whether `fields` of `m` are in order, each once, and no two of one oneof.
-pub(super) fn is_settled(fields: &[Entry], m: &MessagePlan) -> bool {
+pub(super) fn is_normal(fields: &[Entry], m: &MessagePlan) -> bool {
     let ordered = fields.iter().zip(fields.iter().skip(1)).all(|(a, b)| a.field < b.field);
     ordered && (m.oneofs.is_empty() || !shares_oneof(fields, m))
 }
@@ -39,7 +39,7 @@ fn oneof(entry: &Entry, m: &MessagePlan) -> Option<u16> {
 }
 
 /// Brings the open fields since `mark`, of a message `m`, to the form of a closed one.
-pub(super) fn settle(tree: &mut Tree, mark: usize, m: &MessagePlan, set: &Set) {
+pub(super) fn normalize(tree: &mut Tree, mark: usize, m: &MessagePlan, set: &Set) {
     let mut fields = tree.take(mark);
     if !m.oneofs.is_empty() {
         keep_last_members(&mut fields, m);
@@ -92,7 +92,7 @@ fn whole(tree: &mut Tree, parts: &[Entry], m: &MessagePlan, set: &Set) -> Option
         }
         Item::Map(_) => {
             reopen_all(tree, parts);
-            Item::Map(tree.close_map(mark, false))
+            Item::Map(tree.close_map(mark))
         }
     };
     Some(Entry { item, ..last })
@@ -141,8 +141,8 @@ pub(super) fn key_twice(tree: &Tree, entries: &[Entry]) -> Option<Item> {
     pairs.iter().find(|[k, _]| !seen.insert(key(tree, k.item))).map(|[k, _]| k.item)
 }
 
-/// Drops entries of the open map since `mark` whose key comes once more, and sorts by keys if that is asked.
-pub(super) fn entries_of_map(tree: &mut Tree, mark: usize, sort: bool) {
+/// Drops entries of the open map since `mark` whose key comes once more, and sorts by keys if the tree does that.
+pub(super) fn entries_of_map(tree: &mut Tree, mark: usize) {
     let flat = tree.take(mark);
     let mut pairs: Vec<[Entry; 2]> = flat.as_chunks().0.to_vec();
     {
@@ -152,7 +152,7 @@ pub(super) fn entries_of_map(tree: &mut Tree, mark: usize, sort: bool) {
         pairs.reverse();
         pairs.retain(|pair| seen.insert(key(pair)));
         pairs.reverse();
-        if sort {
+        if tree.sorts_maps() {
             pairs.sort_by(|a, b| key(a).cmp(&key(b)));
         }
     }

@@ -1,7 +1,7 @@
 //! Decoding into a tree.
 
 use super::tree::{Entry, Item, Span, Tree};
-use crate::error::{DecodeError, Kind};
+use crate::error::DecodeError;
 use crate::kernel::{self, Context, Sink, Value};
 use crate::schema::{FieldPlan, MessagePlan, Set};
 
@@ -9,138 +9,206 @@ use crate::schema::{FieldPlan, MessagePlan, Set};
 ///
 /// # Errors
 /// Those of [`kernel::decode`].
-pub fn decode(
-    bytes: &[u8],
-    m: &MessagePlan,
-    tree: &mut Tree,
-    sort_maps: bool,
-    cx: &mut Context,
-) -> Result<Span, DecodeError> {
+pub fn decode(bytes: &[u8], m: &MessagePlan, tree: &mut Tree, cx: &mut Context) -> Result<Span, DecodeError> {
     cx.budget.bytes = cx.budget.bytes.min(Tree::LARGEST);
-    let left = cx.budget.bytes;
-    let mut sink = TreeSink { tree, set: cx.set, sort_maps, closed: None, left, marks: &mut Vec::new() };
+    let scratch = &mut Scratch::default();
+    let mut sink = TreeSink { tree, set: cx.set, closed: None, opened: 0, left: cx.budget.bytes, joined: 0, scratch };
     kernel::decode(bytes, m, &mut sink, cx)?;
-    if sink.left < Tree::ENTRY {
-        return Err(DecodeError { kind: Kind::Memory, at: bytes.as_ptr() as usize });
-    }
-    Ok(sink.closed.unwrap_or_default())
+    Ok(sink.closed.map(|closed| closed.span).unwrap_or_default())
 }
 
 /// Builds trees. What comes in parts is kept in parts until its message is closed, so nothing needs to be looked up.
 struct TreeSink<'a> {
     tree: &'a mut Tree,
     set: &'a Set,
-    sort_maps: bool,
-    /// The message that was closed last, until it is stored. One that is not stored then goes on: the value
-    /// of a map's entry may come in parts.
-    closed: Option<Span>,
-    /// What singular fields may still take, which may come any number of times.
+    /// The message that was closed last, until it is stored. One that is not stored goes on: the value of a map's entry
+    /// may come in parts.
+    closed: Option<Closed>,
+    /// How many messages were opened.
+    opened: u64,
+    /// What the fields of messages that are open may still take: singular ones may come any number of times before the
+    /// kernel counts them.
     left: u64,
-    /// Where the open lists and maps begin.
-    marks: &'a mut Vec<usize>,
+    /// What joining parts took, until the kernel is told.
+    joined: u64,
+    scratch: &'a mut Scratch,
+}
+
+/// Vectors, apart from the sink, which has no destructor.
+#[derive(Default)]
+struct Scratch {
+    /// The open lists and maps.
+    lists: Vec<List>,
+    /// Unknown fields that came while a list or map of their message was open.
+    strays: Vec<Item>,
+    /// Parts of messages that are open once more.
+    parts: Vec<Closed>,
+}
+
+/// An open message: where its entries begin, and which of those that were opened it is.
+#[derive(Clone, Copy)]
+struct Frame {
+    mark: usize,
+    id: u64,
+}
+
+/// An open list or map: of which message it is, where its elements begin, and the strays that it met.
+struct List {
+    owner: u64,
+    mark: usize,
+    strays: usize,
+}
+
+/// A message, or a part of one.
+#[derive(Clone, Copy)]
+struct Closed {
+    id: u64,
+    span: Span,
+    /// Its type's position in the set.
+    index: u32,
 }
 
 impl TreeSink<'_> {
+    /// Adds a singular field.
+    #[inline(always)]
     fn add(&mut self, field: &FieldPlan, item: Item) {
         self.resume();
-        match self.left.checked_sub(Tree::ENTRY) {
-            Some(left) => self.left = left,
-            None => return,
+        // Beyond, the message fails when it is closed.
+        if let Some(left) = self.left.checked_sub(Tree::ENTRY) {
+            self.left = left;
+            self.tree.push(field.index, item);
         }
-        self.tree.push(field.index, item);
     }
 
     /// Before anything is added to an open message.
     #[inline(always)]
     fn resume(&mut self) {
         if let Some(part) = self.closed.take() {
-            self.tree.reopen(part);
+            self.scratch.parts.push(part);
         }
     }
 
-    fn begin(&mut self) {
-        self.resume();
-        self.marks.push(self.tree.mark());
+    /// The message that closed, all parts of it.
+    fn take(&mut self) -> Option<Item> {
+        let last = self.closed.take()?;
+        let parts = &mut self.scratch.parts;
+        let first = parts.iter().rposition(|part| part.id != last.id).map_or(0, |at| at.saturating_add(1));
+        if first == parts.len() {
+            return Some(Item::Message(last.span));
+        }
+        let (mark, before) = (self.tree.mark(), self.tree.size());
+        for part in parts.drain(first..).chain([last]) {
+            self.tree.reopen(part.span);
+        }
+        let m = self.set.message(last.index)?;
+        let whole = self.tree.close_message(mark, m, self.set);
+        self.joined = self.joined.saturating_add(self.tree.size().saturating_sub(before));
+        Some(Item::Message(whole))
     }
 
-    fn end(&mut self) -> usize {
-        self.marks.pop().unwrap_or_default()
+    fn begin(&mut self, frame: Frame) {
+        self.resume();
+        self.scratch.lists.push(List { owner: frame.id, mark: self.tree.mark(), strays: self.scratch.strays.len() });
+    }
+
+    /// Ends a list or map, which `close` closes.
+    fn end(&mut self, field: &FieldPlan, close: impl FnOnce(&mut Tree, usize) -> Item) {
+        let Some(list) = self.scratch.lists.pop() else { return };
+        let item = close(self.tree, list.mark);
+        if let Item::List(span) | Item::Map(span) = item
+            && !span.is_empty()
+        {
+            self.tree.push(field.index, item);
+        }
+        for stray in self.scratch.strays.drain(list.strays..) {
+            self.tree.push(Entry::UNKNOWN, stray);
+        }
     }
 }
 
 impl Sink for TreeSink<'_> {
-    /// Where the message's entries begin.
-    type Frame = usize;
+    type Frame = Frame;
     const TABLES: bool = true;
     const PATHS: bool = false;
 
-    fn open(&mut self, _: &MessagePlan) -> Option<usize> {
+    fn open(&mut self, _: &MessagePlan) -> Option<Frame> {
         self.resume();
-        Some(self.tree.mark())
+        self.opened = self.opened.wrapping_add(1);
+        Some(Frame { mark: self.tree.mark(), id: self.opened })
     }
 
-    fn reopen(&mut self, _: usize, _: &FieldPlan, m: &MessagePlan) -> Option<usize> {
+    fn reopen(&mut self, _: Frame, _: &FieldPlan, m: &MessagePlan) -> Option<Frame> {
         self.open(m)
     }
 
-    fn close(&mut self, frame: usize, m: &MessagePlan, _: u32, unknown: &[u8]) -> usize {
+    fn close(&mut self, frame: Frame, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
         self.resume();
         if !unknown.is_empty() {
             self.unknown(frame, unknown);
         }
-        self.closed = Some(self.tree.close_message(frame, m, self.set));
-        0
+        if self.left < Tree::ENTRY {
+            return usize::MAX;
+        }
+        let fields = self.tree.since(frame.mark).len() as u64;
+        self.left = self.left.saturating_add(fields.saturating_mul(Tree::ENTRY));
+        let before = self.tree.size();
+        let span = self.tree.close_message(frame.mark, m, self.set);
+        self.closed = Some(Closed { id: frame.id, span, index: m.index });
+        // The kernel counts each field once, and nothing of what merging takes.
+        let merged = self.tree.size().saturating_sub(before).saturating_add(std::mem::take(&mut self.joined));
+        let more = fields.saturating_sub(count.into()).saturating_mul(Tree::ENTRY).saturating_add(merged);
+        usize::try_from(more).unwrap_or(usize::MAX)
     }
 
-    fn unknown(&mut self, _: usize, raw: &[u8]) {
+    fn unknown(&mut self, frame: Frame, raw: &[u8]) {
         self.resume();
         let item = self.tree.add_bytes(raw);
-        self.tree.push(Entry::UNKNOWN, item);
-    }
-
-    fn key(&mut self, _: usize, _: &FieldPlan) {}
-
-    fn store(&mut self, _: usize, field: &FieldPlan) {
-        if let Some(span) = self.closed.take() {
-            self.add(field, Item::Message(span));
+        if self.scratch.lists.last().is_some_and(|list| list.owner == frame.id) {
+            self.scratch.strays.push(item);
+        } else {
+            self.tree.push(Entry::UNKNOWN, item);
         }
     }
 
-    fn has(&mut self, _: usize, _: &FieldPlan) -> bool {
+    fn key(&mut self, _: Frame, _: &FieldPlan) {}
+
+    fn store(&mut self, _: Frame, field: &FieldPlan) {
+        if let Some(item) = self.take() {
+            self.add(field, item);
+        }
+    }
+
+    fn has(&mut self, _: Frame, _: &FieldPlan) -> bool {
         false
     }
 
-    fn unset(&mut self, _: usize, _: &FieldPlan) {}
+    fn unset(&mut self, _: Frame, _: &FieldPlan) {}
 
-    fn scalar(&mut self, _: usize, field: &FieldPlan, value: Value) {
+    fn scalar(&mut self, _: Frame, field: &FieldPlan, value: Value) {
         self.add(field, Item::Scalar(value));
     }
 
-    fn bytes(&mut self, _: usize, field: &FieldPlan, bytes: &[u8]) {
+    fn bytes(&mut self, _: Frame, field: &FieldPlan, bytes: &[u8]) {
         let item = self.tree.add_bytes(bytes);
         self.add(field, item);
     }
 
-    fn message(&mut self, _: usize, _: &FieldPlan, raw: &[u8], _: bool) -> usize {
+    fn message(&mut self, _: Frame, _: &FieldPlan, raw: &[u8], _: bool) -> usize {
         raw.len()
     }
 
-    fn begin_list(&mut self, _: usize, _: &FieldPlan, _: usize) {
-        self.begin();
+    fn begin_list(&mut self, frame: Frame, _: &FieldPlan, _: usize) {
+        self.begin(frame);
     }
 
-    fn reopen_list(&mut self, frame: usize, field: &FieldPlan) -> u64 {
-        self.begin();
-        let runs = self.tree.since(frame).iter().rev().take(LOOK_BACK).filter(|e| e.field == field.index);
+    fn reopen_list(&mut self, frame: Frame, field: &FieldPlan) -> u64 {
+        self.begin(frame);
+        let runs = self.tree.since(frame.mark).iter().rev().take(LOOK_BACK).filter(|e| e.field == field.index);
         runs.map(|e| if let Item::List(span) = e.item { span.len() as u64 } else { 0 }).sum()
     }
 
-    fn end_list(&mut self, _: usize, field: &FieldPlan, _: u64) {
-        let mark = self.end();
-        let span = self.tree.close_list(mark);
-        if !span.is_empty() {
-            self.tree.push(field.index, Item::List(span));
-        }
+    fn end_list(&mut self, _: Frame, field: &FieldPlan, _: u64) {
+        self.end(field, |tree, mark| Item::List(tree.close_list(mark)));
     }
 
     fn element(&mut self, field: &FieldPlan, _: u64, value: Value) {
@@ -155,22 +223,18 @@ impl Sink for TreeSink<'_> {
     fn element_message(&mut self, _: &FieldPlan, _: u64, _: &[u8]) {}
 
     fn store_element(&mut self, field: &FieldPlan, _: u64) -> usize {
-        if let Some(span) = self.closed.take() {
-            self.tree.push(field.index, Item::Message(span));
+        if let Some(item) = self.take() {
+            self.tree.push(field.index, item);
         }
         0
     }
 
-    fn begin_map(&mut self, _: usize, _: &FieldPlan, _: usize, _: bool) {
-        self.begin();
+    fn begin_map(&mut self, frame: Frame, _: &FieldPlan, _: usize, _: bool) {
+        self.begin(frame);
     }
 
-    fn end_map(&mut self, _: usize, field: &FieldPlan, _: bool) {
-        let mark = self.end();
-        let span = self.tree.close_map(mark, self.sort_maps);
-        if !span.is_empty() {
-            self.tree.push(field.index, Item::Map(span));
-        }
+    fn end_map(&mut self, _: Frame, field: &FieldPlan, _: bool) {
+        self.end(field, |tree, mark| Item::Map(tree.close_map(mark)));
     }
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {
@@ -194,11 +258,12 @@ impl Sink for TreeSink<'_> {
     }
 
     fn store_entry(&mut self) {
-        if let Some(span) = self.closed.take() {
-            self.tree.push(1, Item::Message(span));
+        if let Some(item) = self.take() {
+            self.tree.push(1, item);
         }
     }
 }
 
-/// Where the index of an element of a list in parts is told, so many entries are looked through for its other parts.
-const LOOK_BACK: usize = 1000;
+/// For the index of an element of a list in pieces, which only errors tell, so many fields are looked through for the
+/// other pieces.
+const LOOK_BACK: usize = 16;

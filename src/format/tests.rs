@@ -16,8 +16,8 @@ pub(super) fn context<'a>(set: &'a Set, trace: &'a Trace) -> Context<'a> {
 /// What `bytes` are after a tree was made of them.
 fn again(set: &Set, m: &MessagePlan, bytes: &[u8]) -> Vec<u8> {
     let trace = Trace::default();
-    let mut tree = Tree::default();
-    let root = decode(bytes, m, &mut tree, true, &mut context(set, &trace)).unwrap();
+    let mut tree = Tree::new(true);
+    let root = decode(bytes, m, &mut tree, &mut context(set, &trace)).unwrap();
     let mut w = Writer::default();
     encode(&tree, root, m, &mut w, &mut context(set, &trace)).unwrap();
     w.written().to_vec()
@@ -65,6 +65,11 @@ fn parts_become_one() {
             "\x22\x0d\x12\x02\x08\x01\x12\x05\x1a\x03\x42\x01t\x08\x03",
             "\x22\x0b\x08\x03\x12\x07\x08\x01\x1a\x03\x42\x01t",
         ),
+        (
+            "maps that go on are sorted too",
+            "\x22\x04\x08\x02\x12\x00\x08\x07\x22\x04\x08\x01\x12\x00",
+            "\x08\x07\x22\x04\x08\x01\x12\x00\x22\x04\x08\x02\x12\x00",
+        ),
         ("the last member counts", "\x2a\x02\x08\x01\x30\x02", "\x30\x02"),
         ("a member goes on", "\x2a\x02\x08\x01\x2a\x03\x42\x01s", "\x2a\x05\x08\x01\x42\x01s"),
         ("but not beyond another", "\x2a\x02\x08\x01\x3a\x00\x2a\x03\x42\x01s", "\x2a\x03\x42\x01s"),
@@ -72,5 +77,80 @@ fn parts_become_one() {
     ] {
         let bytes = again(&types.set, m, from.as_bytes());
         assert_eq!(bytes.escape_ascii().to_string(), to.as_bytes().escape_ascii().to_string(), "{what}");
+    }
+}
+
+#[test]
+fn stray_values_of_closed_enums_are_unknown_fields() {
+    // Of which those come first whose number the type has.
+    let registry = registry(
+        r#"
+        syntax = "proto2";
+        package p;
+        enum E { ZERO = 0; ONE = 1; }
+        message M {
+            repeated E packed = 1 [packed = true];
+            repeated E each = 2;
+            map<int32, E> map = 3;
+            repeated M ms = 4;
+        }"#,
+    );
+    let types = registry.types();
+    let m = types.find_message("p.M").unwrap();
+    for (what, from, to) in [
+        ("packed", "\x0a\x03\x05\x01\x06", "\x08\x05\x08\x06\x0a\x01\x01"),
+        ("not packed", "\x10\x05\x10\x01\x10\x06\x10\x00", "\x10\x05\x10\x06\x10\x01\x10\x00"),
+        (
+            "in a map",
+            "\x1a\x04\x08\x01\x10\x05\x1a\x04\x08\x02\x10\x01\x1a\x04\x08\x03\x10\x06\x1a\x04\x08\x04\x10\x00",
+            "\x1a\x04\x08\x01\x10\x05\x1a\x04\x08\x03\x10\x06\x1a\x04\x08\x02\x10\x01\x1a\x04\x08\x04\x10\x00",
+        ),
+        (
+            "in messages of a list",
+            "\x22\x04\x10\x05\x10\x01\x22\x00\x10\x06\x22\x03\x0a\x01\x05",
+            "\x10\x06\x22\x04\x10\x05\x10\x01\x22\x00\x22\x02\x08\x05",
+        ),
+    ] {
+        let bytes = again(&types.set, m, from.as_bytes());
+        assert_eq!(bytes.escape_ascii().to_string(), to.as_bytes().escape_ascii().to_string(), "{what}");
+    }
+}
+
+#[test]
+fn parts_cost_what_they_take() {
+    let registry = registry(
+        r#"
+        syntax = "proto3";
+        package p;
+        message M { map<int32, M> map = 1; repeated int32 list = 2; M m = 3; int32 a = 4; int32 b = 5; }"#,
+    );
+    let types = registry.types();
+    let m = types.find_message("p.M").unwrap();
+    let field = |tag: u8, bytes: &[u8]| {
+        let mut w = Writer::default();
+        w.delimited(bytes);
+        w.varint(tag.into());
+        w.written().to_vec()
+    };
+    // A map's value in many parts, each with an element and an unknown field.
+    let part = field(0x12, b"\x10\x01\x78\x01");
+    let value = field(0x0a, &part.repeat(20_000));
+    // The same, of a message within as many; and two scalars in turns.
+    let message = field(0x1a, &field(0x1a, b"\x10\x01\x78\x01")).repeat(20_000);
+    let scalars = b"\x20\x01\x28\x01".repeat(100_000);
+    // A long list, and at each level another element of it.
+    let mut deep = b"\x10\x01".repeat(20_000);
+    for _ in 0..90 {
+        deep = [field(0x1a, &deep), field(0x1a, b"\x10\x01")].concat();
+    }
+    for (what, bytes) in [("entry", value), ("message", message), ("scalars", scalars), ("deep", deep)] {
+        let start = std::time::Instant::now();
+        let trace = Trace::default();
+        let mut tree = Tree::default();
+        let mut cx = context(&types.set, &trace);
+        cx.budget.bytes = 64 << 20;
+        let decoded = decode(&bytes, m, &mut tree, &mut cx);
+        assert!(tree.size() < 128 << 20, "{what}: {} bytes, {decoded:?}", tree.size());
+        assert!(start.elapsed().as_secs() < 10, "{what}: {:?}", start.elapsed());
     }
 }

@@ -84,6 +84,7 @@ pub struct Tree {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
     open: Vec<Entry>,
+    sort_maps: bool,
 }
 
 impl Tree {
@@ -91,6 +92,22 @@ impl Tree {
     pub const ENTRY: u64 = size_of::<Entry>() as u64;
     /// What may be charged for one tree: positions in it have 32 bits.
     pub const LARGEST: u64 = u32::MAX as u64;
+
+    /// An empty one. With `sort_maps`, maps are kept in the order of their keys.
+    pub fn new(sort_maps: bool) -> Self {
+        Tree { sort_maps, ..Tree::default() }
+    }
+
+    /// Whether maps are kept in the order of their keys.
+    pub fn sorts_maps(&self) -> bool {
+        self.sort_maps
+    }
+
+    /// How many bytes of memory it fills.
+    pub fn size(&self) -> u64 {
+        let entries = self.entries.len().saturating_add(self.open.len()) as u64;
+        entries.saturating_mul(Self::ENTRY).saturating_add(self.bytes.len() as u64)
+    }
 
     /// The bytes of an [`Item::Bytes`].
     pub fn bytes(&self, span: Span) -> &[u8] {
@@ -166,9 +183,9 @@ impl Tree {
     }
 
     /// Closes the map that was opened at `mark`: of entries with the same key the last one counts.
-    pub fn close_map(&mut self, mark: usize, sort: bool) -> Span {
+    pub fn close_map(&mut self, mark: usize) -> Span {
         if self.since(mark).len() > 2 {
-            merge::entries_of_map(self, mark, sort);
+            merge::entries_of_map(self, mark);
         }
         self.close_list(mark)
     }
@@ -181,8 +198,8 @@ impl Tree {
     /// Closes the message of type `m` that was opened at `mark`. Fields may have come in any order and
     /// several times: scalars replace each other, messages merge, lists and maps go on ("Last One Wins").
     pub fn close_message(&mut self, mark: usize, m: &MessagePlan, set: &Set) -> Span {
-        if !merge::is_settled(self.since(mark), m) {
-            merge::settle(self, mark, m, set);
+        if !merge::is_normal(self.since(mark), m) {
+            merge::normalize(self, mark, m, set);
         }
         self.close_list(mark)
     }

@@ -28,7 +28,6 @@ struct Choices<'a> {
     unknown: bool,
     ignore_unknown: bool,
     indent: Option<&'a str>,
-    sort_maps: bool,
 }
 
 /// One of the four functions.
@@ -65,7 +64,6 @@ pub unsafe extern "C-unwind" fn to_json(l: *mut lua_State) -> c_int {
                 enum_numbers: choices.enum_numbers,
                 refuse_unknown: choices.unknown,
                 indent: choices.indent,
-                sort_maps: choices.sort_maps,
             };
             json::write(tree, root, m, &epoch.types, &style, out, cx)
         })
@@ -85,7 +83,7 @@ pub unsafe extern "C-unwind" fn to_text(l: *mut lua_State) -> c_int {
     // SAFETY: as for `to_json`.
     unsafe {
         to(l, &TO_TEXT, Some(INDENT), |tree, root, m, epoch, choices, out, cx| {
-            let style = text::Style { unknown: choices.unknown, indent: choices.indent, sort_maps: choices.sort_maps };
+            let style = text::Style { unknown: choices.unknown, indent: choices.indent };
             let mut text = String::new();
             text::write(tree, root, m, &epoch.types, &style, &mut text, cx)?;
             *out = text.into_bytes();
@@ -109,8 +107,7 @@ unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str
         let instance = Instance::of(l);
         let epoch = instance.epoch();
         let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, function.name)) };
-        let mut choices = choices(l, function, indent);
-        choices.sort_maps = instance.options.get().rules.sort_map;
+        let choices = choices(l, function, indent);
         let wrong = match lua_type(l, 2) {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
@@ -144,9 +141,10 @@ fn render(
     out: &RefCell<Vec<u8>>,
     print: Print,
 ) -> Option<Text> {
-    let mut cx = instance.options.get().context(epoch.set(), &instance.trace);
-    let mut tree = Tree::default();
-    let root = match format::decode(bytes, m, &mut tree, choices.sort_maps, &mut { cx }) {
+    let options = instance.options.get();
+    let mut cx = options.context(epoch.set(), &instance.trace);
+    let mut tree = Tree::new(options.rules.sort_map);
+    let root = match format::decode(bytes, m, &mut tree, &mut { cx }) {
         Ok(root) => root,
         Err(error) => return Some(told(instance, &m.name, bytes, error)),
     };

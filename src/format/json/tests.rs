@@ -80,7 +80,7 @@ fn from(types: &Types, name: &str, text: &[u8], lenient: bool) -> String {
 fn to(types: &Types, name: &str, bytes: &[u8], style: &Style) -> String {
     let (trace, mut tree, mut out) = (Trace::default(), Tree::default(), Vec::new());
     let m = types.find_message(name).unwrap();
-    let Ok(root) = decode(bytes, m, &mut tree, false, &mut context(&types.set, &trace)) else {
+    let Ok(root) = decode(bytes, m, &mut tree, &mut context(&types.set, &trace)) else {
         return "malformed".to_owned();
     };
     if write(&tree, root, m, types, style, &mut out, &mut context(&types.set, &trace)).is_err() {
@@ -354,7 +354,7 @@ fn the_deepest_message_goes_both_ways() {
         let root = read(json.as_bytes(), m, &types, false, &mut tree, &mut { cx }).unwrap();
         encode(&tree, root, m, &mut w, &mut { cx }).unwrap();
         let mut tree = Tree::default();
-        let root = decode(w.written(), m, &mut tree, false, &mut { cx }).unwrap();
+        let root = decode(w.written(), m, &mut tree, &mut { cx }).unwrap();
         write(&tree, root, m, &types, &Style::default(), &mut out, &mut { cx }).unwrap();
         assert_eq!(out, json.as_bytes());
     });

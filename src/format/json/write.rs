@@ -27,8 +27,6 @@ pub struct Style<'a> {
     pub refuse_unknown: bool,
     /// What each level is indented by; `None` for no white space at all.
     pub indent: Option<&'a str>,
-    /// Maps in messages within `Any` are in the order of their keys.
-    pub sort_maps: bool,
 }
 
 /// The longest text, 2 GiB less a byte, as of messages.

@@ -100,11 +100,7 @@ impl Printer<'_, '_> {
     }
 
     fn any(&mut self, tree: &Tree, message: Span) -> Result<()> {
-        let part = |index| match tree.field(message, index) {
-            Some(Item::Bytes(span)) => tree.bytes(span),
-            _ => &[],
-        };
-        let (url, bytes) = (part(any::TYPE_URL), part(any::VALUE));
+        let (url, bytes) = any::parts(tree, message);
         if url.is_empty() && bytes.is_empty() {
             self.out.extend_from_slice(b"{}");
             return Ok(());
@@ -115,7 +111,7 @@ impl Printer<'_, '_> {
             Ok(m) => m,
             Err(why) => return self.fail(format_args!("{why}")),
         };
-        let (inner, root) = any::open(bytes, m, self.style.sort_maps, self.cx)?;
+        let (inner, root) = any::open(bytes, m, tree.sorts_maps(), self.cx)?;
         self.open(b'{');
         self.next(false)?;
         self.key("@type")?;

@@ -10,7 +10,7 @@ use crate::format::any;
 use crate::format::seen::Seen;
 use crate::format::tree::{Item, Span, Tree};
 use crate::kernel::Context;
-use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Types};
+use crate::schema::{FieldPlan, MessagePlan, Op, Types};
 
 /// Result of everything that reads.
 pub(super) type Result<T> = std::result::Result<T, Misread>;

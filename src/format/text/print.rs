@@ -21,8 +21,6 @@ pub struct Style<'a> {
     pub unknown: bool,
     /// What each level is indented by; `None` for all in one line.
     pub indent: Option<&'a str>,
-    /// Maps are sorted by their keys in messages that are decoded on the way: those within an Any.
-    pub sort_maps: bool,
 }
 
 /// Writes the message `root` of type `m` behind what `out` holds. With [`Style::indent`], the last line ends with a
@@ -191,17 +189,14 @@ impl Printer<'_, '_> {
 
     /// An Any's message under its type's name; false if it is none that can be read.
     fn expanded(&mut self, tree: &Tree, message: Span) -> Result<bool> {
-        let bytes = |index| match tree.field(message, index) {
-            Some(Item::Bytes(span)) => tree.bytes(span),
-            _ => &[],
-        };
-        let Ok(url) = std::str::from_utf8(bytes(any::TYPE_URL)) else { return Ok(false) };
+        let (url, value) = any::parts(tree, message);
+        let Ok(url) = std::str::from_utf8(url) else { return Ok(false) };
         let types = self.types;
         let Some(plan) = any::find(types, url).filter(|_| names::wrong_url(url).is_none()) else { return Ok(false) };
         // What is wrong within stays untold.
         let trace = Trace::default();
         let mut cx = Context { trace: &trace, ..self.cx };
-        let Ok((inner, root)) = any::open(bytes(any::VALUE), plan, self.style.sort_maps, &mut cx) else {
+        let Ok((inner, root)) = any::open(value, plan, tree.sorts_maps(), &mut cx) else {
             return Ok(false);
         };
         self.cx.budget.bytes = cx.budget.bytes;

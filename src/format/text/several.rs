@@ -39,7 +39,7 @@ impl Parser<'_, '_> {
         }
         if self.tree.mark() > list {
             let item = match f.op {
-                Op::Map => Item::Map(self.tree.close_map(list, false)),
+                Op::Map => Item::Map(self.tree.close_map(list)),
                 _ => Item::List(self.tree.close_list(list)),
             };
             self.push(f.index, item)?;

@@ -189,7 +189,7 @@ fn any_message_is_written() {
         let mut tree = Tree::default();
         let mut cx = context(&types.set, &trace);
         let m = types.find_message("p.M").unwrap();
-        if let Ok(root) = decode(&bytes, m, &mut tree, true, &mut cx) {
+        if let Ok(root) = decode(&bytes, m, &mut tree, &mut cx) {
             let mut out = String::new();
             write(&tree, root, m, &types, &ALL, &mut out, &mut cx).unwrap();
             written += usize::from(!out.is_empty());

@@ -67,9 +67,9 @@ const OPEN: &str = r#"
     }
 "#;
 
-const MULTI: Style = Style { unknown: false, indent: Some("  "), sort_maps: true };
-const LINE: Style = Style { unknown: false, indent: None, sort_maps: true };
-const ALL: Style = Style { unknown: true, indent: None, sort_maps: true };
+const MULTI: Style = Style { unknown: false, indent: Some("  ") };
+const LINE: Style = Style { unknown: false, indent: None };
+const ALL: Style = Style { unknown: true, indent: None };
 
 fn types(source: &str) -> Arc<Types> {
     registry(source).types().clone()
@@ -109,9 +109,9 @@ fn bytes(types: &Types, name: &str, text: &str) -> Result<Vec<u8>, String> {
 fn text(types: &Types, name: &str, bytes: &[u8], style: &Style) -> Result<String, String> {
     let m = types.find_message(name).unwrap();
     let trace = Trace::default();
-    let mut tree = Tree::default();
+    let mut tree = Tree::new(true);
     let mut cx = context(&types.set, &trace);
-    let root = decode(bytes, m, &mut tree, style.sort_maps, &mut cx).unwrap();
+    let root = decode(bytes, m, &mut tree, &mut cx).unwrap();
     let mut out = String::new();
     match write(&tree, root, m, types, style, &mut out, &mut cx) {
         Ok(()) => {

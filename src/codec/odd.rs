@@ -5,8 +5,7 @@ use std::ffi::c_int;
 
 use super::show::Shown;
 use super::source::{Result, StackSource};
-use crate::error::quoted;
-use crate::schema::{EnumPlan, FieldPlan, did_you_mean};
+use crate::schema::{EnumPlan, FieldPlan, unknown_value};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, pop, string_at, to_int};
 
@@ -22,9 +21,7 @@ impl<const FORM: u8> StackSource<'_, FORM> {
                 if let Some(number) = plan.number(&text) {
                     return Ok(number);
                 }
-                let hint = did_you_mean(&text, plan.values().map(|(name, _)| name));
-                let name = quoted(name);
-                return Err(self.fail(format_args!("unknown name {name} of enum {}{hint}", plan.name)));
+                return Err(self.fail(format_args!("{}", unknown_value(plan, &text))));
             }
             match to_int(self.l, at, lua_type(self.l, at), self.pins) {
                 Ok(n) => i32::try_from(n).map_err(|_| self.number_error(at, field)),

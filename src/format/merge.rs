@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 
 use super::tree::{Entry, Item, Tree};
-use crate::kernel::Value;
 use crate::schema::{Flags, MessagePlan, Set};
 
 /// Whether `fields` of `m` are in order, each once, and no two of one oneof.
@@ -113,24 +112,6 @@ fn reopen_all(tree: &mut Tree, parts: &[Entry]) {
     }
 }
 
-/// The key of a map's entry. Those of one map are all of one kind.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Key<'a> {
-    Bytes(&'a [u8]),
-    Int(i64),
-    Uint(u64),
-}
-
-fn key(tree: &Tree, item: Item) -> Key<'_> {
-    match item {
-        Item::Bytes(span) => Key::Bytes(tree.bytes(span)),
-        Item::Scalar(Value::Int(v)) => Key::Int(v),
-        Item::Scalar(Value::Uint(v)) => Key::Uint(v),
-        Item::Scalar(Value::Bool(v)) => Key::Uint(v.into()),
-        _ => Key::Uint(0),
-    }
-}
-
 /// A key that two of the `entries` of a map have.
 pub(super) fn key_twice(tree: &Tree, entries: &[Entry]) -> Option<Item> {
     let (pairs, _) = entries.as_chunks::<2>();
@@ -138,7 +119,7 @@ pub(super) fn key_twice(tree: &Tree, entries: &[Entry]) -> Option<Item> {
         return None;
     }
     let mut seen = HashSet::with_capacity(pairs.len());
-    pairs.iter().find(|[k, _]| !seen.insert(key(tree, k.item))).map(|[k, _]| k.item)
+    pairs.iter().find(|[k, _]| !seen.insert(tree.key(k.item))).map(|[k, _]| k.item)
 }
 
 /// Drops entries of the open map since `mark` whose key comes once more, and sorts by keys if the tree does that.
@@ -147,7 +128,7 @@ pub(super) fn entries_of_map(tree: &mut Tree, mark: usize) {
     let mut pairs: Vec<[Entry; 2]> = flat.as_chunks().0.to_vec();
     {
         let tree = &*tree;
-        let key = |pair: &[Entry; 2]| key(tree, pair[0].item);
+        let key = |pair: &[Entry; 2]| tree.key(pair[0].item);
         let mut seen = HashSet::with_capacity(pairs.len());
         pairs.reverse();
         pairs.retain(|pair| seen.insert(key(pair)));

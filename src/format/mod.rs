@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic))]
 
 mod any;
+mod indent;
 pub mod json;
 mod merge;
 mod number;
@@ -18,6 +19,7 @@ mod tests;
 pub mod text;
 mod tree;
 
+pub use indent::Indent;
 pub use place::{Misread, Place};
 pub use sink::decode;
 pub use source::encode;

@@ -103,7 +103,6 @@ impl Source for TreeSource<'_> {
     fn uint(&mut self, at: At, _: &FieldPlan) -> Result<u64> {
         match self.scalar(at)? {
             Value::Uint(v) => Ok(v),
-            Value::Int(v) => u64::try_from(v).map_err(|_| EncodeError::Absent),
             _ => Err(EncodeError::Absent),
         }
     }

@@ -5,8 +5,8 @@
 //! and a message has no memory of its own.
 
 use super::merge;
-use crate::error::{Index, Trace};
-use crate::kernel::Value;
+use crate::error::Trace;
+use crate::kernel::{Key, Value};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Set};
 
 /// A part of a tree's bytes or entries.
@@ -207,12 +207,17 @@ impl Tree {
     /// Tells `trace` that an error arose in the entry of map `name` with that key.
     #[cold]
     pub fn step_entry(&self, key: Item, name: &str, trace: &Trace) {
-        match key {
-            Item::Bytes(key) => trace.step(name, Index::Name(self.bytes(key))),
-            Item::Scalar(Value::Int(key)) => trace.step(name, Index::Key(&key)),
-            Item::Scalar(Value::Uint(key)) => trace.step(name, Index::Key(&key)),
-            Item::Scalar(Value::Bool(key)) => trace.step(name, Index::Key(&key)),
-            _ => trace.step(name, Index::None),
+        self.key(key).step(name, trace);
+    }
+
+    /// The key of a map's entry. Those of one map are all of one kind.
+    pub(super) fn key(&self, item: Item) -> Key<'_> {
+        match item {
+            Item::Bytes(span) => Key::Name(self.bytes(span)),
+            Item::Scalar(Value::Int(v)) => Key::Int(v),
+            Item::Scalar(Value::Uint(v)) => Key::Uint(v),
+            Item::Scalar(Value::Bool(v)) => Key::Bool(v),
+            _ => Key::Bool(false),
         }
     }
 

@@ -89,14 +89,10 @@ pub(super) fn find<'a>(raw: &'a [u8], key: &FieldPlan, value: &FieldPlan, cx: &C
 }
 
 fn put_default<P: Put>(default: Option<&Default>, put: P) -> Result<()> {
-    match default {
-        Some(Default::Int(v)) => put.value(Value::Int(*v)),
-        Some(Default::Uint(v)) => put.value(Value::Uint(*v)),
-        Some(Default::Number(v)) => put.value(Value::Number(*v)),
-        Some(Default::Bool(v)) => put.value(Value::Bool(*v)),
-        Some(Default::Enum(v)) => put.value(Value::Enum(*v)),
-        Some(Default::Bytes(v)) => put.bytes(v),
-        Some(Default::None) | None => put.bytes(b""),
+    match (default, default.and_then(Value::of)) {
+        (_, Some(value)) => put.value(value),
+        (Some(Default::Bytes(bytes)), _) => put.bytes(bytes),
+        _ => put.bytes(b""),
     }
     Ok(())
 }
@@ -169,8 +165,9 @@ pub(super) fn within_entry(
 }
 
 /// A key, apart from any sink. Each type of key has values of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Key<'a> {
     Name(&'a [u8]),
     Int(i64),
     Uint(u64),

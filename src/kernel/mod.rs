@@ -1,6 +1,6 @@
 //! The one decoder and the one encoder: wire to events and events to wire. Knows no Lua.
 //!
-//! A form (Lua tables, flat values, later JSON and text) is a [`Sink`] or a [`Source`].
+//! A form (Lua tables, flat values, trees for JSON and text) is a [`Sink`] or a [`Source`].
 
 #![forbid(unsafe_code)]
 #![deny(
@@ -32,5 +32,6 @@ pub use budget::Budget;
 pub use context::Context;
 pub use decode::decode;
 pub use encode::encode;
+pub use map::Key;
 pub use sink::{Sink, Value};
 pub use source::{Fields, Nested, Source};

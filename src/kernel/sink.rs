@@ -1,6 +1,6 @@
 //! What the decoder tells.
 
-use crate::schema::{FieldPlan, Flags, MessagePlan};
+use crate::schema::{Default, FieldPlan, Flags, MessagePlan};
 
 /// A scalar that is no string.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,20 @@ pub enum Value {
     Bool(bool),
     /// An enum's number; the field tells the enum.
     Enum(i32),
+}
+
+impl Value {
+    /// What an absent scalar reads as; `None` for strings, and for what is no scalar.
+    pub fn of(default: &Default) -> Option<Value> {
+        Some(match default {
+            Default::Int(v) => Value::Int(*v),
+            Default::Uint(v) => Value::Uint(*v),
+            Default::Number(v) => Value::Number(*v),
+            Default::Bool(v) => Value::Bool(*v),
+            Default::Enum(v) => Value::Enum(*v),
+            Default::Bytes(_) | Default::None => return None,
+        })
+    }
 }
 
 /// Receives the events of one decoding.

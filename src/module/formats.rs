@@ -10,7 +10,7 @@ use super::encode::write_table;
 use super::{bad_argument, no_type, string_argument};
 use crate::codec::Shown;
 use crate::error::{EncodeError, Kind, Text, quoted};
-use crate::format::{self, Misread, Place, Span, Tree, json, text};
+use crate::format::{self, Indent, Misread, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
 use crate::state::{Epoch, Instance};
@@ -20,30 +20,44 @@ use crate::wire::Writer;
 
 /// What the options of one call say.
 #[derive(Clone, Copy, Default)]
-struct Choices<'a> {
-    proto_names: bool,
-    defaults: bool,
-    enum_numbers: bool,
-    /// Of `to_text`: unknown fields are printed; of `to_json`: they are an error.
-    unknown: bool,
+struct Choices {
+    json: json::Style,
+    text: text::Style,
     ignore_unknown: bool,
-    indent: Option<&'a str>,
 }
 
-/// One of the four functions.
+/// What an option chooses.
+#[derive(Clone, Copy)]
+enum Choice {
+    Names,
+    Defaults,
+    Enum,
+    RefuseUnknown,
+    WriteUnknown,
+    IgnoreUnknown,
+    Indent,
+}
+
+/// One of the four functions, and its options.
 struct Function {
     name: &'static str,
-    options: &'static [&'static str],
+    options: &'static [(&'static str, Choice)],
 }
 
-const TO_JSON: Function = Function { name: "to_json", options: &["names", "defaults", "enum", "unknown", "indent"] };
-const FROM_JSON: Function = Function { name: "from_json", options: &["ignore_unknown"] };
-const TO_TEXT: Function = Function { name: "to_text", options: &["unknown", "indent"] };
+const TO_JSON: Function = Function {
+    name: "to_json",
+    options: &[
+        ("names", Choice::Names),
+        ("defaults", Choice::Defaults),
+        ("enum", Choice::Enum),
+        ("unknown", Choice::RefuseUnknown),
+        ("indent", Choice::Indent),
+    ],
+};
+const FROM_JSON: Function = Function { name: "from_json", options: &[("ignore_unknown", Choice::IgnoreUnknown)] };
+const TO_TEXT: Function =
+    Function { name: "to_text", options: &[("unknown", Choice::WriteUnknown), ("indent", Choice::Indent)] };
 const FROM_TEXT: Function = Function { name: "from_text", options: &[] };
-
-const SPACES: &str = "                ";
-/// What [`SPACES`] cuts to by default where lines are wanted.
-const INDENT: &str = "  ";
 
 /// Where the owner of what is made is, above the arguments, and then the table of pins.
 const OWNER: c_int = 4;
@@ -57,15 +71,8 @@ type Parse = fn(&[u8], &MessagePlan, &Epoch, &Choices, &mut Tree, &mut Context) 
 pub unsafe extern "C-unwind" fn to_json(l: *mut lua_State) -> c_int {
     // SAFETY: a C function with arguments alone on its stack.
     unsafe {
-        to(l, &TO_JSON, None, |tree, root, m, epoch, choices, out, cx| {
-            let style = json::Style {
-                proto_names: choices.proto_names,
-                defaults: choices.defaults,
-                enum_numbers: choices.enum_numbers,
-                refuse_unknown: choices.unknown,
-                indent: choices.indent,
-            };
-            json::write(tree, root, m, &epoch.types, &style, out, cx)
+        to(l, &TO_JSON, |tree, root, m, epoch, choices, out, cx| {
+            json::write(tree, root, m, &epoch.types, &choices.json, out, cx)
         })
     }
 }
@@ -82,10 +89,9 @@ pub unsafe extern "C-unwind" fn from_json(l: *mut lua_State) -> c_int {
 pub unsafe extern "C-unwind" fn to_text(l: *mut lua_State) -> c_int {
     // SAFETY: as for `to_json`.
     unsafe {
-        to(l, &TO_TEXT, Some(INDENT), |tree, root, m, epoch, choices, out, cx| {
-            let style = text::Style { unknown: choices.unknown, indent: choices.indent };
+        to(l, &TO_TEXT, |tree, root, m, epoch, choices, out, cx| {
             let mut text = String::new();
-            text::write(tree, root, m, &epoch.types, &style, &mut text, cx)?;
+            text::write(tree, root, m, &epoch.types, &choices.text, &mut text, cx)?;
             *out = text.into_bytes();
             Ok(())
         })
@@ -98,7 +104,7 @@ pub unsafe extern "C-unwind" fn from_text(l: *mut lua_State) -> c_int {
 }
 
 /// Returns the text of the message that argument 2 is, a table or bytes.
-unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str>, print: Print) -> c_int {
+unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
     // SAFETY: the owner on the stack keeps the text. The epoch is asked for once nothing is allocated any more until
     // its pins are on the stack. No value with a destructor is in this frame.
     unsafe {
@@ -107,7 +113,7 @@ unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str
         let instance = Instance::of(l);
         let epoch = instance.epoch();
         let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, function.name)) };
-        let choices = choices(l, function, indent);
+        let choices = choices(l, function);
         let wrong = match lua_type(l, 2) {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
@@ -126,6 +132,8 @@ unsafe fn to(l: *mut lua_State, function: &Function, indent: Option<&'static str
             raise(l, &text);
         }
         push_bytes(l, &*out.as_ptr());
+        // Lua does not know how much its owner holds, which may live for long.
+        drop(out.take());
         1
     }
 }
@@ -168,7 +176,7 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
         let instance = Instance::of(l);
         let epoch = instance.epoch();
         let source = string_argument(l, 2, function.name);
-        let choices = choices(l, function, None);
+        let choices = choices(l, function);
         let Some(m) = epoch.message(l, 1) else {
             let text = no_type(l, epoch, function.name);
             return report(l, instance, &text);
@@ -178,7 +186,10 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
             return report(l, instance, &text);
         }
         let input = (*bytes.as_ptr()).written();
-        match push_message(l, instance, epoch, Pins { table: PINS }, instance.options.get(), m, input) {
+        let pushed = push_message(l, instance, epoch, Pins { table: PINS }, instance.options.get(), m, input);
+        // As for `to`.
+        drop(bytes.take());
+        match pushed {
             Ok(()) => 1,
             Err(error) => report(l, instance, &traced(instance, m, Some(error.kind))),
         }
@@ -222,11 +233,12 @@ unsafe fn report(l: *mut lua_State, instance: &Instance, text: &Text) -> c_int {
     2
 }
 
-/// The options that argument 3 gives.
-unsafe fn choices<'a>(l: *mut lua_State, function: &Function, indent: Option<&'static str>) -> Choices<'a> {
-    // SAFETY: the table stays on the stack, and so its strings live; the pair is popped. There is room for it.
+/// The options that argument 3 gives. They are plain values: the program may change the table while the call goes on.
+unsafe fn choices(l: *mut lua_State, function: &Function) -> Choices {
+    // SAFETY: the pair is popped again. There is room for it.
     unsafe {
-        let mut choices = Choices { indent, ..Choices::default() };
+        let mut choices = Choices::default();
+        choices.text.indent = Some(Indent::default());
         if lua_type(l, 3) <= LUA_TNIL {
             return choices;
         }
@@ -236,11 +248,10 @@ unsafe fn choices<'a>(l: *mut lua_State, function: &Function, indent: Option<&'s
         let value = lua_gettop(l) + 2;
         lua_pushnil(l);
         while lua_next(l, 3) != 0 {
-            let key = if lua_type(l, value - 1) == LUA_TSTRING { string_at(l, value - 1) } else { None };
-            let name = function.options.iter().find(|name| key == Some(name.as_bytes()));
-            let Some(name) = name else { unknown_option(l, function, value - 1) };
-            let wanted = set(l, &mut choices, function.name == TO_JSON.name, name, value);
-            if let Err(wanted) = wanted {
+            let key = string_at(l, value - 1);
+            let option = function.options.iter().find(|(name, _)| key == Some(name.as_bytes()));
+            let Some((name, choice)) = option else { unknown_option(l, function, value - 1) };
+            if let Err(wanted) = choose(l, &mut choices, *choice, value) {
                 let (function, got) = (function.name, Shown::at(l, value));
                 raise(l, &Text::of(format_args!("{function}: option {name}: expected {wanted}, got {got}")));
             }
@@ -263,46 +274,42 @@ unsafe fn unknown_option(l: *mut lua_State, function: &Function, key: c_int) -> 
     }
 }
 
-/// Sets the option `name`, of `to_json` or of another function, to the value at `at`; else answers what was expected.
-unsafe fn set<'a>(
-    l: *mut lua_State,
-    choices: &mut Choices<'a>,
-    json: bool,
-    name: &str,
-    at: c_int,
-) -> Result<(), &'static str> {
+/// Takes the value at `at` as that choice; else answers what was expected.
+unsafe fn choose(l: *mut lua_State, choices: &mut Choices, choice: Choice, at: c_int) -> Result<(), &'static str> {
     // SAFETY: a value at `at`.
     unsafe {
-        let flag = || (lua_type(l, at) == LUA_TBOOLEAN).then(|| lua_toboolean(l, at) != 0);
-        let boolean = || flag().ok_or("boolean");
-        let word = if lua_type(l, at) == LUA_TSTRING { string_at(l, at) } else { None };
-        match (name, word) {
-            ("names", Some(b"json" | b"proto")) => choices.proto_names = word == Some(b"proto"),
-            ("names", _) => return Err("\"json\" or \"proto\""),
-            ("enum", Some(b"name" | b"number")) => choices.enum_numbers = word == Some(b"number"),
-            ("enum", _) => return Err("\"name\" or \"number\""),
-            ("defaults", _) => choices.defaults = boolean()?,
-            ("unknown", Some(b"drop" | b"error")) if json => choices.unknown = word == Some(b"error"),
-            ("unknown", _) if json => return Err("\"drop\" or \"error\""),
-            ("unknown", _) => choices.unknown = boolean()?,
-            ("ignore_unknown", _) => choices.ignore_unknown = boolean()?,
-            _ => {
-                let spaces = if lua_type(l, at) == LUA_TNUMBER { to_integer(l, at) } else { None };
-                let indent = match (flag(), spaces, word) {
-                    (Some(lines), _, _) => Some(lines.then_some(INDENT)),
-                    (_, Some(n), _) => usize::try_from(n).ok().and_then(|n| SPACES.get(..n)).map(Some),
-                    (_, _, Some(blank)) => white(blank).map(Some),
+        let flag = (lua_type(l, at) == LUA_TBOOLEAN).then(|| lua_toboolean(l, at) != 0);
+        let number = if lua_type(l, at) == LUA_TNUMBER { to_integer(l, at) } else { None };
+        let word = string_at(l, at);
+        let boolean = flag.ok_or("boolean");
+        match choice {
+            Choice::Names => choices.json.proto_names = second(word, "json", "proto").ok_or("\"json\" or \"proto\"")?,
+            Choice::Defaults => choices.json.defaults = boolean?,
+            Choice::Enum => {
+                choices.json.enum_numbers = second(word, "name", "number").ok_or("\"name\" or \"number\"")?
+            }
+            Choice::RefuseUnknown => {
+                choices.json.refuse_unknown = second(word, "drop", "error").ok_or("\"drop\" or \"error\"")?;
+            }
+            Choice::WriteUnknown => choices.text.unknown = boolean?,
+            Choice::IgnoreUnknown => choices.ignore_unknown = boolean?,
+            Choice::Indent => {
+                let indent = match (flag, number, word) {
+                    (Some(lines), _, _) => Some(lines.then(Indent::default)),
+                    (_, Some(n), _) => Indent::spaces(n).map(Some),
+                    (_, _, Some(text)) => Indent::new(text).map(Some),
                     _ => None,
                 };
-                choices.indent = indent.ok_or("boolean, number of spaces up to 16, or white space")?;
+                let indent = indent.ok_or("boolean, number of spaces up to 16, or white space")?;
+                (choices.json.indent, choices.text.indent) = (indent, indent);
             }
         }
         Ok(())
     }
 }
 
-/// `text` if it is a little white space, which may stand between tokens.
-fn white(text: &[u8]) -> Option<&str> {
-    let blank = text.len() <= SPACES.len() && text.iter().all(|b| matches!(b, b' ' | b'\t'));
-    std::str::from_utf8(text).ok().filter(|_| blank)
+/// Whether `word` is the second of two; `None` if it is neither.
+fn second(word: Option<&[u8]>, first: &str, second: &str) -> Option<bool> {
+    let word = word?;
+    (word == second.as_bytes() || word == first.as_bytes()).then_some(word == second.as_bytes())
 }

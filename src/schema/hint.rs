@@ -1,6 +1,6 @@
 //! Hints: the name that was probably meant.
 
-use super::plan::MessagePlan;
+use super::plan::{EnumPlan, MessagePlan};
 
 /// A longer name is not compared: hints cost quadratic time.
 const LONGEST: usize = 64;
@@ -74,6 +74,12 @@ pub(super) fn quoted(name: &str) -> String {
 /// ` (did you mean "name"?)`, or nothing.
 pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(name, candidates).map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"))
+}
+
+/// The error of `name`, which is no value's of the enum.
+pub fn unknown_value(plan: &EnumPlan, name: &str) -> String {
+    let hint = did_you_mean(name, plan.values().map(|(name, _)| name));
+    format!("unknown name {} of enum {}{hint}", crate::error::quoted(name.as_bytes()), plan.name)
 }
 
 /// The hint for `name`, which is no field of `m`. It may be an extension's without its scope, and

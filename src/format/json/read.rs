@@ -13,7 +13,7 @@ use crate::format::seen::{Clash, Seen};
 use crate::format::tree::{Item, Span, Tree};
 use crate::format::{Misread, number};
 use crate::kernel::{Context, Value};
-use crate::schema::{FieldPlan, MessagePlan, Op, Types, did_you_mean};
+use crate::schema::{FieldPlan, MessagePlan, Op, Types, did_you_mean, unknown_value};
 
 /// Padding may be there or not, and what bits are left over does not matter.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -37,6 +37,7 @@ pub fn read(
 ) -> Result<Span> {
     cx.budget.bytes = cx.budget.bytes.min(Tree::LARGEST);
     let mut parser = Parser { s: Scanner::new(text, cx.trace), types, tree, ignore_unknown, cx };
+    // No string in it is longer than its text.
     parser.charge(text.len() as u64)?;
     let root = parser.outermost(m)?;
     parser.s.end()?;
@@ -52,7 +53,7 @@ pub(super) struct Parser<'a, 't, 'c> {
 }
 
 impl Parser<'_, '_, '_> {
-    fn charge(&mut self, bytes: u64) -> Result<()> {
+    pub(super) fn charge(&mut self, bytes: u64) -> Result<()> {
         match self.cx.budget.charge(bytes) {
             Ok(()) => Ok(()),
             Err(kind) => self.here(kind),
@@ -137,12 +138,13 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// The fields of `m`, as members of an object. A member called `but` is passed over.
-    pub(super) fn object(&mut self, m: &MessagePlan, but: Option<&str>) -> Result<()> {
+    /// The fields of `m`, as members of an object. A member called `but` is passed over, once.
+    pub(super) fn object(&mut self, m: &MessagePlan, mut but: Option<&str>) -> Result<()> {
         let names = self.types.json_names(m);
         let (mut seen, mut nulls, mut next) = (Seen::default(), Seen::default(), 0);
         self.members(|p, at, key| {
             if but == Some(&*key) {
+                but = None;
                 return p.skip();
             }
             let Some(f) = names.field(m, &key, next) else { return p.unknown(at, m, &key) };
@@ -288,7 +290,6 @@ impl Parser<'_, '_, '_> {
                     return self.s.wrong("string");
                 }
                 let text = self.s.string()?;
-                self.charge(text.len() as u64)?;
                 self.tree.add_bytes(text.as_bytes())
             }
             Op::Bytes => self.bytes()?,
@@ -323,7 +324,6 @@ impl Parser<'_, '_, '_> {
             return self.s.wrong("string with base64");
         }
         let text = self.s.string()?;
-        self.charge(text.len() as u64)?;
         let engine = if text.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
         match engine.decode(&*text) {
             Ok(bytes) => Ok(self.tree.add_bytes(&bytes)),
@@ -387,18 +387,14 @@ impl Parser<'_, '_, '_> {
                 match plan.number(&name) {
                     Some(number) => number,
                     None if self.ignore_unknown => return Ok(None),
-                    None => {
-                        let hint = did_you_mean(&name, plan.values().map(|(name, _)| name));
-                        let name = quoted(name.as_bytes());
-                        return self.s.fail(at, format_args!("{} has no value {name}{hint}", plan.name));
-                    }
+                    None => return self.s.fail(at, format_args!("{}", unknown_value(plan, &name))),
                 }
             }
             b'-' | b'0'..=b'9' => {
                 let text = self.s.number()?;
                 match number::whole(text).and_then(|v| i32::try_from(v).ok()) {
                     Some(number) if !plan.closed || plan.name(number).is_some() => number,
-                    _ => return self.s.fail(at, format_args!("{} has no value {text}", plan.name)),
+                    _ => return self.s.fail(at, format_args!("unknown number {text} of enum {}", plan.name)),
                 }
             }
             b'n' if is_null_enum(f, types) && self.s.word("null") => 0,

@@ -97,58 +97,75 @@ impl Parser<'_, '_, '_> {
         let types = self.types;
         let object = self.s;
         let at = self.s.start();
-        // The type may come last, so it is looked for first.
-        let (mut url, mut others) = (None, false);
-        self.members(|p, at, key| {
-            if key != TYPE {
-                others = true;
-                return p.skip();
-            }
-            if p.s.peek() != b'"' {
-                return p.s.wrong("string with a type URL");
-            }
-            if url.replace((p.s.start(), p.s.string()?)).is_some() {
-                return p.s.fail(at, format_args!("key \"{TYPE}\" comes twice"));
-            }
-            Ok(())
-        })?;
-        let Some((at_url, url)) = url else {
-            return if others { self.s.fail(at, format_args!("an Any without \"{TYPE}\"")) } else { Ok(()) };
-        };
+        let Some((at_url, url)) = self.type_url(at)? else { return Ok(()) };
+        self.s = object;
         let m = match any::type_of(types, &url) {
             Ok(m) => m,
             Err(why) => return self.s.fail(at_url, format_args!("{why}")),
         };
-        let behind = std::mem::replace(&mut self.s, object);
         let mark = self.tree.mark();
-        if Kind::of(m).is_some() {
-            self.known_in_any(m, at)?;
-        } else {
-            self.object(m, Some(TYPE))?;
+        self.enter()?;
+        match Kind::of(m) {
+            Some(kind) => self.known_in_any(kind, m, at)?,
+            None => self.object(m, Some(TYPE))?,
         }
+        self.cx.budget.leave();
         let root = self.tree.close_message(mark, m, &types.set);
-        self.s = behind;
         match any::push(&url, root, m, self.tree, self.cx) {
             Ok(()) => Ok(()),
             Err(_) => Err(crate::format::Misread { at }),
         }
     }
 
+    /// The type of the Any that begins here, and where it stands; `None` if the object is empty, which is passed over then.
+    fn type_url(&mut self, start: usize) -> Result<Option<(usize, String)>> {
+        let mut object = self.s;
+        // Mostly it comes first.
+        if object.take(b'{') && object.peek() == b'"' && object.string()? == TYPE && object.take(b':') {
+            self.s = object;
+            return self.url().map(Some);
+        }
+        let (mut url, mut others) = (None, false);
+        self.members(|p, at, key| {
+            if key != TYPE {
+                others = true;
+                return p.skip();
+            }
+            if url.replace(p.url()?).is_some() {
+                return p.s.fail(at, format_args!("key \"{TYPE}\" comes twice"));
+            }
+            Ok(())
+        })?;
+        // An Any in an Any is gone through once more for each that it is in.
+        let end = self.s.start();
+        self.charge(end.saturating_sub(start) as u64)?;
+        if url.is_none() && others {
+            return self.s.fail(start, format_args!("an Any without \"{TYPE}\""));
+        }
+        Ok(url)
+    }
+
+    /// A type URL, and where it stands.
+    fn url(&mut self) -> Result<(usize, String)> {
+        let at = self.s.start();
+        if self.s.peek() != b'"' {
+            return self.s.wrong("string with a type URL");
+        }
+        Ok((at, self.s.string()?.into_owned()))
+    }
+
     /// The fields of the well-known type `m`, which an Any has under one key.
-    fn known_in_any(&mut self, m: &MessagePlan, at: usize) -> Result<()> {
-        let mut met = false;
+    fn known_in_any(&mut self, kind: Kind, m: &MessagePlan, at: usize) -> Result<()> {
+        let (mut met, mut typed) = (false, false);
         self.members(|p, at, key| match &*key {
-            TYPE => p.skip(),
+            TYPE if !typed => {
+                typed = true;
+                p.skip()
+            }
             VALUE if met => p.s.fail(at, format_args!("key \"{VALUE}\" comes twice")),
             VALUE => {
                 met = true;
-                p.enter()?;
-                match Kind::of(m) {
-                    Some(kind) => p.well_known(kind, m)?,
-                    None => p.object(m, None)?,
-                }
-                p.cx.budget.leave();
-                Ok(())
+                p.well_known(kind, m)
             }
             _ => p.unknown(at, m, &key),
         })?;

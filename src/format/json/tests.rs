@@ -3,7 +3,7 @@
 use super::{Style, read, write};
 use crate::error::{Text, Trace};
 use crate::format::tests::context;
-use crate::format::{Place, Tree, decode, encode};
+use crate::format::{Indent, Place, Tree, decode, encode};
 use crate::schema::Types;
 use crate::schema::tests::registry;
 use crate::wire::Writer;
@@ -197,8 +197,8 @@ fn errors_tell_path_and_place() {
         (r#"{"d":"inf"}"#, "p.M.d: expected double, got \"inf\", at line 1 column 6"),
         (r#"{"ok":1}"#, "p.M.ok: expected boolean, got number, at line 1 column 7"),
         (r#"{"ok":truex}"#, "p.M.ok: expected boolean, got truex, at line 1 column 7"),
-        (r#"{"e":"TWO"}"#, r#"p.M.e: p.E has no value "TWO", at line 1 column 6"#),
-        (r#"{"e":7}"#, "p.M.e: p.E has no value 7, at line 1 column 6"),
+        (r#"{"e":"TWO"}"#, r#"p.M.e: unknown name "TWO" of enum p.E, at line 1 column 6"#),
+        (r#"{"e":7}"#, "p.M.e: unknown number 7 of enum p.E, at line 1 column 6"),
         (r#"{"b":"a*=="}"#, "p.M.b: no base64: Invalid symbol 42, offset 1., at line 1 column 6"),
         (r#"{"list":[1,null]}"#, "p.M.list[2]: expected uint32, got null, at line 1 column 12"),
         (r#"{"list":1}"#, "p.M.list: expected array, got number, at line 1 column 9"),
@@ -265,8 +265,8 @@ fn styles_change_what_is_written() {
         r#"{"foo_bar":1,"e":1,"list":[1],"names":{"a":{"e":0}}}"#
     );
     let lines = "{\n \"fooBar\": 1,\n \"e\": \"ONE\",\n \"list\": [\n  1\n ],\n \"names\": {\n  \"a\": {\n   \"e\": \"ZERO\"\n  }\n }\n}";
-    assert_eq!(write(bytes, Style { indent: Some(" "), ..plain }), lines);
-    assert_eq!(write(b"", Style { indent: Some(" "), ..plain }), "{}");
+    assert_eq!(write(bytes, Style { indent: Indent::spaces(1), ..plain }), lines);
+    assert_eq!(write(b"", Style { indent: Indent::spaces(1), ..plain }), "{}");
     // Only fields without presence have a default to write.
     let all = r#"{"list":[],"names":{},"flags":{},"numbers":{},"i":1,"es":[],"each":[]}"#;
     assert_eq!(write(b"\x78\x01", Style { defaults: true, ..plain }), all);

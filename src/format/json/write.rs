@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::kinds::{Kind, is_null_enum};
 use crate::error::{EncodeError, Index, Kind as Wrong};
+use crate::format::Indent;
 use crate::format::number::Finite;
 use crate::format::tree::{Entry, Item, Span, Tree};
 use crate::kernel::{Context, Value};
@@ -16,7 +17,7 @@ pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
 /// How JSON is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Style<'a> {
+pub struct Style {
     /// Keys are the names that the schema has, rather than those of JSON.
     pub proto_names: bool,
     /// Absent fields without presence, lists and maps among them, are written too.
@@ -26,11 +27,8 @@ pub struct Style<'a> {
     /// Unknown fields are an error, rather than left out.
     pub refuse_unknown: bool,
     /// What each level is indented by; `None` for no white space at all.
-    pub indent: Option<&'a str>,
+    pub indent: Option<Indent>,
 }
-
-/// The longest text, 2 GiB less a byte, as of messages.
-const LONGEST: usize = i32::MAX as usize;
 
 /// Appends the message `root` of type `m` to `out`.
 ///
@@ -46,16 +44,19 @@ pub fn write(
     out: &mut Vec<u8>,
     cx: &mut Context,
 ) -> Result<()> {
-    Printer { types, style, out, cx, level: 0 }.outermost(tree, root, m)
+    let counted = out.len();
+    Printer { types, style, out, cx, level: 0, counted }.outermost(tree, root, m)
 }
 
 pub(super) struct Printer<'a, 'c> {
     pub(super) types: &'a Types,
-    pub(super) style: &'a Style<'a>,
+    pub(super) style: &'a Style,
     pub(super) out: &'a mut Vec<u8>,
     pub(super) cx: &'a mut Context<'c>,
     /// How many objects and arrays are open.
     level: usize,
+    /// What of the text the budget was charged for.
+    counted: usize,
 }
 
 impl Printer<'_, '_> {
@@ -110,10 +111,10 @@ impl Printer<'_, '_> {
     }
 
     fn new_line(&mut self) {
-        if let Some(indent) = self.style.indent {
+        if let Some(indent) = &self.style.indent {
             self.out.push(b'\n');
             for _ in 0..self.level {
-                self.out.extend_from_slice(indent.as_bytes());
+                self.out.extend_from_slice(indent.as_str().as_bytes());
             }
         }
     }
@@ -125,10 +126,14 @@ impl Printer<'_, '_> {
             self.out.push(b',');
         }
         self.new_line();
-        if self.out.len() > LONGEST {
-            return self.fail(format_args!("text larger than 2 GiB"));
+        // Deep messages have long indents, and empty ones may have many defaults: a text may be much larger than its
+        // message.
+        let more = self.out.len().saturating_sub(self.counted) as u64;
+        self.counted = self.out.len();
+        match self.cx.budget.charge(more) {
+            Ok(()) => Ok(()),
+            Err(kind) => self.fail(format_args!("{kind}")),
         }
-        Ok(())
     }
 
     /// A key and what follows it.
@@ -189,20 +194,12 @@ impl Printer<'_, '_> {
 
     /// What `f` reads as while it is absent.
     pub(super) fn default(&mut self, f: &FieldPlan, default: &Default) -> Result<()> {
-        let value = match default {
-            Default::Bytes(bytes) if f.op == Op::String => return self.string(bytes),
-            Default::Bytes(bytes) => {
-                self.base64(bytes);
-                return Ok(());
-            }
-            Default::None => return Ok(()),
-            Default::Int(v) => Value::Int(*v),
-            Default::Uint(v) => Value::Uint(*v),
-            Default::Number(v) => Value::Number(*v),
-            Default::Bool(v) => Value::Bool(*v),
-            Default::Enum(v) => Value::Enum(*v),
-        };
-        self.scalar(f, value);
+        match (default, Value::of(default)) {
+            (_, Some(value)) => self.scalar(f, value),
+            (Default::Bytes(bytes), _) if f.op == Op::String => self.string(bytes)?,
+            (Default::Bytes(bytes), _) => self.base64(bytes),
+            _ => {}
+        }
         Ok(())
     }
 

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use super::names;
 use super::strings::write_quoted;
 use crate::error::{EncodeError, Index, Trace};
+use crate::format::Indent;
 use crate::format::any;
 use crate::format::number::Finite;
-use crate::format::tree::{Item, Span, Tree};
+use crate::format::tree::{Entry, Item, Span, Tree};
 use crate::kernel::{Context, Value};
 use crate::schema::{FieldPlan, MessagePlan, Op, Types};
 
@@ -15,12 +16,12 @@ use crate::schema::{FieldPlan, MessagePlan, Op, Types};
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
 /// How a message is written.
-#[derive(Clone, Copy)]
-pub struct Style<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
     /// Unknown fields are written, by their numbers.
     pub unknown: bool,
     /// What each level is indented by; `None` for all in one line.
-    pub indent: Option<&'a str>,
+    pub indent: Option<Indent>,
 }
 
 /// Writes the message `root` of type `m` behind what `out` holds. With [`Style::indent`], the last line ends with a
@@ -51,7 +52,7 @@ pub fn write(
 /// What writing a message needs.
 pub(super) struct Printer<'a, 'o> {
     types: &'a Types,
-    pub(super) style: &'a Style<'a>,
+    pub(super) style: &'a Style,
     pub(super) out: &'o mut String,
     /// Where the text begins.
     start: usize,
@@ -75,11 +76,11 @@ impl Printer<'_, '_> {
 
     /// What comes between two fields.
     fn space(&mut self) {
-        match self.style.indent {
+        match &self.style.indent {
             None => self.out.push(' '),
             Some(indent) => {
                 self.out.push('\n');
-                (0..self.level).for_each(|_| self.out.push_str(indent));
+                (0..self.level).for_each(|_| self.out.push_str(indent.as_str()));
             }
         }
     }
@@ -87,6 +88,13 @@ impl Printer<'_, '_> {
     /// A message that `content` writes, in brackets.
     pub(super) fn nested(&mut self, content: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.cx.budget.enter().map_err(|kind| self.fail(format_args!("{kind}")))?;
+        self.in_brackets(content)?;
+        self.cx.budget.leave();
+        Ok(())
+    }
+
+    /// What `content` writes, in brackets, which are no level of their own.
+    fn in_brackets(&mut self, content: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.out.push_str(" {");
         let before = self.out.len();
         self.level = self.level.saturating_add(1);
@@ -96,7 +104,6 @@ impl Printer<'_, '_> {
             self.space();
         }
         self.out.push('}');
-        self.cx.budget.leave();
         Ok(())
     }
 
@@ -134,21 +141,27 @@ impl Printer<'_, '_> {
             Item::Map(map) => {
                 let Some(entry) = self.cx.set.message(f.sub) else { return Ok(()) };
                 for pair in tree.entries(map).as_chunks::<2>().0 {
-                    self.begin()?;
-                    names::write(m, f, &self.cx, self.out);
-                    // An entry is no level of its own in bytes.
-                    self.cx.budget.leave();
-                    self.nested(|p| {
-                        entry.fields.iter().zip(pair).try_for_each(|(f, part)| p.one(tree, entry, f, part.item))
-                    })
-                    .inspect_err(|_| tree.step_entry(pair[0].item, m.name_of(f), self.cx.trace))?;
-                    self.cx.budget.depth = self.cx.budget.depth.saturating_sub(1);
+                    self.entry(tree, m, f, entry, pair)
+                        .inspect_err(|_| tree.step_entry(pair[0].item, m.name_of(f), self.cx.trace))?;
                 }
                 Ok(())
             }
             _ if tree.is_absent(f, item) => Ok(()),
             _ => self.one(tree, m, f, item).map_err(|e| self.cx.around(m, f, Index::None, e)),
         }
+    }
+
+    fn entry(
+        &mut self,
+        tree: &Tree,
+        m: &MessagePlan,
+        f: &FieldPlan,
+        entry: &MessagePlan,
+        pair: &[Entry; 2],
+    ) -> Result<()> {
+        self.begin()?;
+        names::write(m, f, &self.cx, self.out);
+        self.in_brackets(|p| entry.fields.iter().zip(pair).try_for_each(|(f, part)| p.one(tree, entry, f, part.item)))
     }
 
     /// A name and one value.

@@ -100,13 +100,8 @@ impl Parser<'_, '_> {
     /// What a key or value that is not there is.
     fn default(&mut self, entry: &MessagePlan, index: u16) -> Item {
         match entry.defaults.get(usize::from(index)) {
-            Some(Default::Int(v)) => Item::Scalar(Value::Int(*v)),
-            Some(Default::Uint(v)) => Item::Scalar(Value::Uint(*v)),
-            Some(Default::Number(v)) => Item::Scalar(Value::Number(*v)),
-            Some(Default::Bool(v)) => Item::Scalar(Value::Bool(*v)),
-            Some(Default::Enum(v)) => Item::Scalar(Value::Enum(*v)),
             Some(Default::Bytes(v)) => self.tree.add_bytes(v),
-            Some(Default::None) | None => Item::Message(Span::default()),
+            default => default.and_then(Value::of).map_or(Item::Message(Span::default()), Item::Scalar),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::strings::unescape;
 use crate::error;
 use crate::format::tree::Item;
 use crate::kernel::Value;
-use crate::schema::{FieldPlan, Flags, Op};
+use crate::schema::{FieldPlan, Flags, Op, unknown_value};
 use crate::wire::is_utf8;
 
 impl Parser<'_, '_> {
@@ -111,12 +111,7 @@ impl Parser<'_, '_> {
                     self.advance();
                     Ok(number)
                 }
-                None => {
-                    let names = plan.names.iter().map(|name| &**name);
-                    let hint = crate::schema::did_you_mean(name, names);
-                    let name = error::quoted(name.as_bytes());
-                    Err(self.fail(at, format_args!("unknown value {name} of enum {}{hint}", plan.name)))
-                }
+                None => Err(self.fail(at, format_args!("{}", unknown_value(plan, name)))),
             };
         }
         if !matches!(self.token.kind, Kind::Whole | Kind::Symbol(b'-')) {
@@ -124,7 +119,7 @@ impl Parser<'_, '_> {
         }
         let number = self.whole(f.op, i32::MIN, i32::MAX)? as i32;
         if f.flags.has(Flags::CLOSED) && plan.position(number).is_none() {
-            return Err(self.fail(at, format_args!("unknown value {number} of enum {}", plan.name)));
+            return Err(self.fail(at, format_args!("unknown number {number} of enum {}", plan.name)));
         }
         Ok(number)
     }

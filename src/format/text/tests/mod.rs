@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{Style, read, write};
 use crate::error::{Text, Trace};
 use crate::format::tests::{ENOUGH, context};
-use crate::format::{Place, Tree, decode, encode};
+use crate::format::{Indent, Place, Tree, decode, encode};
 use crate::kernel::Budget;
 use crate::schema::Types;
 use crate::schema::tests::registry;
@@ -67,7 +67,7 @@ const OPEN: &str = r#"
     }
 "#;
 
-const MULTI: Style = Style { unknown: false, indent: Some("  ") };
+const MULTI: Style = Style { unknown: false, indent: Indent::spaces(2) };
 const LINE: Style = Style { unknown: false, indent: None };
 const ALL: Style = Style { unknown: true, indent: None };
 

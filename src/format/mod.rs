@@ -20,7 +20,7 @@ pub mod text;
 mod tree;
 
 pub use indent::Indent;
-pub use place::{Misread, Place};
+pub use place::{ParseError, Place};
 pub use sink::decode;
 pub use source::encode;
 pub use tree::{Span, Tree};

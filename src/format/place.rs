@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why text cannot be read. What is wrong, and with which field, stands in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Misread {
+pub struct ParseError {
     /// The offset in the text at which it was found.
     pub at: usize,
 }

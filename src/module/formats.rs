@@ -10,7 +10,7 @@ use super::encode::write_table;
 use super::{bad_argument, no_type, string_argument};
 use crate::codec::Shown;
 use crate::error::{EncodeError, Kind, Text, quoted};
-use crate::format::{self, Indent, Misread, Place, Span, Tree, json, text};
+use crate::format::{self, Indent, ParseError, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
 use crate::state::{Epoch, Instance};
@@ -66,7 +66,7 @@ const PINS: c_int = 5;
 /// Turns a tree into text.
 type Print = fn(&Tree, Span, &MessagePlan, &Epoch, &Choices, &mut Vec<u8>, &mut Context) -> Result<(), EncodeError>;
 /// Turns text into a tree.
-type Parse = fn(&[u8], &MessagePlan, &Epoch, &Choices, &mut Tree, &mut Context) -> Result<Span, Misread>;
+type Parse = fn(&[u8], &MessagePlan, &Epoch, &Choices, &mut Tree, &mut Context) -> Result<Span, ParseError>;
 
 pub unsafe extern "C-unwind" fn to_json(l: *mut lua_State) -> c_int {
     // SAFETY: a C function with arguments alone on its stack.

@@ -82,18 +82,28 @@ pub fn unknown_value(plan: &EnumPlan, name: &str) -> String {
     format!("unknown name {} of enum {}{hint}", crate::error::quoted(name.as_bytes()), plan.name)
 }
 
-/// The hint for `name`, which is no field of `m`. It may be an extension's without its scope, and
-/// brackets are no part of a name.
+/// The hint for `name`, which is no field of `m`.
 pub fn field_hint(m: &MessagePlan, name: &str) -> String {
-    let bare = name.strip_prefix('[').map_or(name, |n| n.strip_suffix(']').unwrap_or(n));
-    let names = || m.names.iter().map(|n| &**n);
+    name_hint(name, || m.names.iter().map(|n| &**n))
+}
+
+/// The hint for `name`, which is none of `names`. It may be an extension's without its scope, and brackets are no part of
+/// a name.
+pub fn name_hint<'a, I: Iterator<Item = &'a str>>(name: &str, names: impl Fn() -> I) -> String {
+    let bare = bare(name);
     let hint = scope_hint(bare, names());
     if hint.is_empty() { did_you_mean(bare, names()) } else { hint }
 }
 
+/// Without the brackets of an extension.
+fn bare(name: &str) -> &str {
+    name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name)
+}
+
 /// The hint for `name`, whose scope was left out, if only one of `candidates` can be meant.
 pub(super) fn scope_hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    let mut same = candidates.filter(|c| c.strip_suffix(name).is_some_and(|scope| scope.ends_with('.')));
+    let within = |c: &str| bare(c).strip_suffix(name).is_some_and(|scope| scope.ends_with('.') || scope.is_empty());
+    let mut same = candidates.filter(|c| within(c));
     match (same.next(), same.next()) {
         (Some(full), None) => format!(" (did you mean {full:?}?)"),
         _ => String::new(),

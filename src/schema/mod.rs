@@ -48,7 +48,7 @@ mod unknown;
 mod waiting;
 
 pub use describe::{Field, Method, Options, Value, ValueType};
-pub use hint::{did_you_mean, field_hint, unknown_value};
+pub use hint::{did_you_mean, field_hint, name_hint, unknown_value};
 pub use input::io_error;
 pub use json::JsonNames;
 pub use paths::{Entered, Leaf, Paths};

@@ -107,7 +107,7 @@ h.test("delimited messages are written as groups, and read no other way", functi
   both(pb, "edition2023.Extended", { ["edition2023.Scope.inside"] = { n = 1 } }, "f3 06 08 01 f4 06")
   both(pb, "edition2023.Extended", { ["edition2023.Scope.outside"] = { {} } }, "fb 06 fc 06")
   decodes(pb, "edition2023.Delimited", "0a 02 08 01", { ["?unknown"] = h.bytes "0a 02 08 01" })
-  refuses("", pb.decode("edition2023.Delimited", h.bytes "0b 08 01"))
+  refuses("group without end", pb.decode("edition2023.Delimited", h.bytes "0b 08 01"))
   h.eq(told("edition2023.Delimited", "type"), {
     grouplike = "group", other = "group", list = "group", picked = "group", number = "int32", outside = "group", plain = "message",
   })

@@ -88,6 +88,19 @@ h.test("options that are none raise", function()
   raises("bad argument #3 to 'to_json' (expected table, got boolean)", pb.to_json, ALL, {}, true)
 end)
 
+h.test("options are read before anything else happens", function()
+  local options = { indent = ("\t"):rep(3), names = "proto" }
+  local proxy = setmetatable({}, {
+    __pairs = function()
+      options.indent, options.names, options[1] = nil, nil, 1
+      collectgarbage()
+      collectgarbage()
+      return next, { a = 1 }
+    end,
+  })
+  h.eq(pb.to_json(ALL, { s_inner = proxy }, options), '{\n\t\t\t"s_inner": {\n\t\t\t\t\t\t"a": 1\n\t\t\t}\n}')
+end)
+
 h.test("errors name the field, and those of text the place", function()
   raises("every3.All.s_inner.a: expected int32, got string", pb.to_json, ALL, { s_inner = { a = "x" } })
   raises("every3.All.s_inner.a: truncated, 1 byte needed, 0 left, at byte 4", pb.to_json, ALL, h.bytes "8a 01 01 08")
@@ -165,7 +178,7 @@ h.test("tables of from_json are like those of decode", function()
 end)
 
 h.test("depth and memory are limited as those of decode", function()
-  local deep = ('{"sInner":{"inner":'):rep(1) .. ('{"inner":'):rep(200) .. "{}" .. ("}"):rep(202)
+  local deep = '{"sInner":{"inner":' .. ('{"inner":'):rep(200) .. "{}" .. ("}"):rep(202)
   refuses("nested too deeply (option depth), at line 1 column ", pb.from_json(ALL, deep))
   refuses("nested too deeply (option depth)", pb.from_json("google.protobuf.Value", ("["):rep(100000)))
   local most = h.instance { depth = 1000 }

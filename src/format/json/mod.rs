@@ -1,6 +1,5 @@
 //! JSON, the official mapping: <https://protobuf.dev/programming-guides/json/>.
 
-mod kinds;
 mod mask;
 mod read;
 mod read_known;
@@ -8,6 +7,8 @@ mod scan;
 #[cfg(test)]
 mod tests;
 mod time;
+mod value;
+mod well_known;
 mod write;
 mod write_known;
 

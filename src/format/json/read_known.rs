@@ -1,8 +1,8 @@
 //! JSON to well-known types.
 
-use super::kinds::{BOOL, Kind, LIST, NANOS, NULL, NUMBER, ONLY, SECONDS, STRING, STRUCT};
 use super::read::Parser;
 use super::scan::Result;
+use super::well_known::{BOOL, Kind, LIST, NANOS, NULL, NUMBER, ONLY, SECONDS, STRING, STRUCT};
 use super::{mask, time};
 use crate::error::quoted;
 use crate::format::any;
@@ -113,7 +113,7 @@ impl Parser<'_, '_, '_> {
         let root = self.tree.close_message(mark, m, &types.set);
         match any::push(&url, root, m, self.tree, self.cx) {
             Ok(()) => Ok(()),
-            Err(_) => Err(crate::format::Misread { at }),
+            Err(_) => Err(crate::format::ParseError { at }),
         }
     }
 

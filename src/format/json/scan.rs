@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::error::Trace;
-use crate::format::Misread;
+use crate::format::ParseError;
 
-pub(super) type Result<T> = std::result::Result<T, Misread>;
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
 /// Stands somewhere in a text, between tokens.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ impl<'a> Scanner<'a> {
     #[inline(never)]
     pub fn fail<T>(&self, at: usize, text: std::fmt::Arguments) -> Result<T> {
         self.trace.detail(text);
-        Err(Misread { at })
+        Err(ParseError { at })
     }
 
     /// `expected what, got what comes`.

@@ -218,6 +218,12 @@ fn errors_tell_path_and_place() {
         ),
         (r#"{"any":{"fooBar":1}}"#, r#"p.M.any: an Any without "@type", at line 1 column 8"#),
         (r#"{"any":{"@type":"p.M"}}"#, "p.M.any: type URL \"p.M\" without prefix and type, at line 1 column 17"),
+        (r#"{"any":{"@type":"x/p.M","@type":"x/p.M"}}"#, "p.M.any: unknown field \"@type\", at line 1 column 25"),
+        (
+            r#"{"any":{"i":1,"@type":"x/p.M","@type":"x/p.M"}}"#,
+            "p.M.any: key \"@type\" comes twice, at line 1 column 31",
+        ),
+        (r#"{"any":{"@type":1}}"#, "p.M.any: expected string with a type URL, got number, at line 1 column 17"),
         (r#"{"any":{"@type":"x/p.N"}}"#, "p.M.any: unknown type \"p.N\" (did you mean \"p.M\"?), at line 1 column 17"),
         (r#"{"any":{"@type":"x/p.M","i":"a"}}"#, "p.M.any.i: expected int32, got \"a\", at line 1 column 29"),
         (r#"{"any":{"@type":"x/p.Needs"}}"#, "p.M.any.a: required field missing, at line 1 column 8"),
@@ -305,13 +311,19 @@ fn what_json_cannot_hold_is_an_error() {
 fn nothing_nests_beyond_the_depth() {
     let types = types();
     let nested = |n: usize| format!("{}{{}}{}", "{\"m\":".repeat(n), "}".repeat(n));
-    assert!(!from(&types, "p.M", nested(100).as_bytes(), false).contains("nested"));
+    assert!(from(&types, "p.M", nested(100).as_bytes(), false).starts_with("r\\x"));
     let told = from(&types, "p.M", nested(101).as_bytes(), false);
     assert!(told.ends_with(".m: nested too deeply (option depth), at line 1 column 506"), "{told}");
     for open in ["{\"new\":", "[", "{\"value\":{\"a\":", "{\"any\":{\"@type\":\"x/p.M\",\"any\":"] {
         let text = format!("{{\"x\":{}", open.repeat(100_000));
         assert!(from(&types, "p.M", text.as_bytes(), true).contains("nested too deeply"), "{open}");
     }
+
+    // A type within an Any is one level more, both ways.
+    let anys = |n: usize| format!("{}{{}}{}", r#"{"any":{"@type":"x/p.M","m":"#.repeat(n), "}}".repeat(n));
+    let bytes = from(&types, "p.M", anys(33).as_bytes(), false);
+    assert!(bytes.starts_with("\\xa2\\x01"), "{bytes}");
+    assert!(from(&types, "p.M", anys(34).as_bytes(), false).contains("nested too deeply"));
 
     // An Any in an Any, as deep as that goes: each wraps another one.
     let mut any = Vec::new();
@@ -329,6 +341,31 @@ fn nothing_nests_beyond_the_depth() {
 }
 
 #[test]
+fn large_texts_take_linear_time() {
+    let types = types();
+    let many = |open: &str, each: &str, close: &str| format!("{open}{}{close}", each.repeat(200_000));
+    let start = std::time::Instant::now();
+    for text in [
+        many("{\"list\":[", "1,", "1]}"),
+        many("{\"new\":[", "{\"a\":\"\\n\"},", "1]}"),
+        many("{\"new\":\"", "\\u00e9", "\"}"),
+        many("{\"object\":{", "", "}}")
+            .replace("{}", &(0..100_000).map(|i| format!("\"{i}\":{i},")).collect::<String>()),
+        many("{\"fooBar\":0.", "0", "e5}"),
+        many("{\"fooBar\":", "1", "}"),
+        many("{\"d\":0.", "3", "}"),
+        many("{\"b\":\"", "AAAA", "\"}"),
+        many("", " \n", "x"),
+        // The type of each Any comes last, so that all within is gone through once more.
+        format!("{}{{}}{}", "{\"any\":{\"m\":".repeat(40), ",\"@type\":\"x/p.M\"}}".repeat(40)),
+        many("{\"names\":{", "\"a\":{},", "\"b\":{}}}"),
+    ] {
+        from(&types, "p.M", text.as_bytes(), true);
+        assert!(start.elapsed().as_secs() < 30, "{:?} of {}", start.elapsed(), &text[..20]);
+    }
+}
+
+#[test]
 fn sizes_are_limited_by_the_budget() {
     let types = types();
     let m = types.find_message("p.M").unwrap();
@@ -340,6 +377,16 @@ fn sizes_are_limited_by_the_budget() {
     let mut told = Text::new();
     trace.tell("p.M", None, &mut told);
     assert_eq!(told.as_bytes(), b"p.M.list[750]: too large for option max_bytes");
+
+    // Few bytes make much text, by indentation and defaults.
+    let (mut tree, mut out) = (Tree::default(), Vec::new());
+    let bytes = b"\x72\x00".repeat(1).into_iter().chain(b"\xe2\x01\x02\x32\x00".repeat(1000)).collect::<Vec<_>>();
+    let root = decode(&bytes, m, &mut tree, &mut context(&types.set, &trace)).unwrap();
+    let style = Style { indent: Indent::spaces(16), defaults: true, ..Style::default() };
+    let mut cx = context(&types.set, &trace);
+    cx.budget.bytes = 20_000;
+    assert!(write(&tree, root, m, &types, &style, &mut out, &mut cx).is_err());
+    assert!(out.len() < 21_000, "{}", out.len());
 }
 
 #[test]

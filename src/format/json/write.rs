@@ -5,7 +5,7 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::kinds::{Kind, is_null_enum};
+use super::well_known::{Kind, is_null_enum};
 use crate::error::{EncodeError, Index, Kind as Wrong};
 use crate::format::Indent;
 use crate::format::number::Finite;

@@ -1,6 +1,6 @@
 //! Well-known types to JSON.
 
-use super::kinds::{BOOL, Kind, LIST, NANOS, NULL, NUMBER, ONLY, SECONDS, STRING, STRUCT};
+use super::well_known::{BOOL, Kind, LIST, NANOS, NULL, NUMBER, ONLY, SECONDS, STRING, STRUCT};
 use super::write::{Printer, Result};
 use super::{mask, time};
 use crate::format::any;

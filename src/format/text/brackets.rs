@@ -3,7 +3,7 @@
 use super::names;
 use super::parse::{Parser, Result};
 use crate::error::{Index, quoted};
-use crate::format::Misread;
+use crate::format::ParseError;
 use crate::format::any;
 use crate::format::seen::Seen;
 use crate::schema::MessagePlan;
@@ -25,7 +25,7 @@ impl Parser<'_, '_> {
         self.take(b':');
         let pushed = self
             .message(plan)
-            .and_then(|root| any::push(url, root, plan, self.tree, &mut self.cx).map_err(|_| Misread { at }));
+            .and_then(|root| any::push(url, root, plan, self.tree, &mut self.cx).map_err(|_| ParseError { at }));
         if let Err(e) = pushed {
             self.cx.trace.step(&format!("[{}]", plan.name), Index::None);
             return Err(e);

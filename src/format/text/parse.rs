@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::names;
 use super::scan::{Kind, Scanner, Token};
 use crate::error::Index;
-use crate::format::Misread;
+use crate::format::ParseError;
 use crate::format::any;
 use crate::format::seen::Seen;
 use crate::format::tree::{Item, Span, Tree};
@@ -13,7 +13,7 @@ use crate::kernel::Context;
 use crate::schema::{FieldPlan, MessagePlan, Op, Types};
 
 /// Result of everything that reads.
-pub(super) type Result<T> = std::result::Result<T, Misread>;
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
 /// Reads `text` as the message `m` into `tree`. Required fields may be missing.
 ///

@@ -8,11 +8,11 @@ pub(super) enum Kind {
     /// A name or word.
     Name,
     /// Digits: decimal, octal or hexadecimal, without sign.
-    Whole,
+    Integer,
     /// A number with a point, an exponent or the suffix `f`, without sign.
     Float,
     /// A literal in quotes, which has its end.
-    Quoted,
+    String,
     /// Any other character of ASCII.
     Symbol(u8),
     /// None that there is, and why. It is no matter until something looks at it, so that it is told where it stands.
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
     /// A number that begins with `first`, a digit or a point before one.
     fn number(&mut self, first: u8) -> Kind {
         let digit = |b: u8| b.is_ascii_digit();
-        let mut kind = Kind::Whole;
+        let mut kind = Kind::Integer;
         if first == b'0' && self.take(|b| b | 0x20 == b'x') {
             if !self.over(|b| b.is_ascii_hexdigit()) {
                 return Kind::Bad("hexadecimal number without digits");
@@ -165,7 +165,7 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 Some(b) if b == quote => {
                     self.step();
-                    return Kind::Quoted;
+                    return Kind::String;
                 }
                 Some(b'\\') => {
                     self.step();

@@ -62,12 +62,12 @@ impl Parser<'_, '_> {
     }
 
     fn skip_scalar(&mut self) -> Result<()> {
-        if self.token.kind == Kind::Quoted {
+        if self.token.kind == Kind::String {
             return self.literals();
         }
         let negative = self.take(b'-');
         match self.token.kind {
-            Kind::Whole | Kind::Float => {}
+            Kind::Integer | Kind::Float => {}
             Kind::Name if !negative || self.special().is_some() => {}
             _ => return Err(self.expected("a value")),
         }

@@ -33,7 +33,7 @@ impl Parser<'_, '_> {
     fn whole<T: Into<i128>>(&mut self, op: Op, low: T, high: T) -> Result<i128> {
         let at = self.token.start;
         let negative = self.take(b'-');
-        if self.token.kind != Kind::Whole {
+        if self.token.kind != Kind::Integer {
             return Err(self.expected("a whole number"));
         }
         let text = self.text(self.token);
@@ -60,10 +60,10 @@ impl Parser<'_, '_> {
                 Some(Special::NoNumber) => Some(nan),
                 None => None,
             },
-            Kind::Whole if self.text(self.token).starts_with('0') && self.text(self.token) != "0" => {
+            Kind::Integer if self.text(self.token).starts_with('0') && self.text(self.token) != "0" => {
                 return Err(self.expected("a decimal number"));
             }
-            Kind::Whole | Kind::Float => self.text(self.token).trim_end_matches(['f', 'F']).parse().ok(),
+            Kind::Integer | Kind::Float => self.text(self.token).trim_end_matches(['f', 'F']).parse().ok(),
             _ => None,
         };
         let value = value.ok_or_else(|| self.expected("a number"))?;
@@ -88,7 +88,7 @@ impl Parser<'_, '_> {
                 "false" | "False" | "f" => Some(false),
                 _ => None,
             },
-            Kind::Whole => match magnitude(text) {
+            Kind::Integer => match magnitude(text) {
                 Some(0) => Some(false),
                 Some(1) => Some(true),
                 _ => None,
@@ -114,7 +114,7 @@ impl Parser<'_, '_> {
                 None => Err(self.fail(at, format_args!("{}", unknown_value(plan, name)))),
             };
         }
-        if !matches!(self.token.kind, Kind::Whole | Kind::Symbol(b'-')) {
+        if !matches!(self.token.kind, Kind::Integer | Kind::Symbol(b'-')) {
             return Err(self.expected("the name or number of an enum's value"));
         }
         let number = self.whole(f.op, i32::MIN, i32::MAX)? as i32;
@@ -136,11 +136,11 @@ impl Parser<'_, '_> {
 
     /// Takes all literals that follow each other, and puts them together.
     pub(super) fn literals(&mut self) -> Result<()> {
-        if self.token.kind != Kind::Quoted {
+        if self.token.kind != Kind::String {
             return Err(self.expected("a string"));
         }
         self.literal.clear();
-        while self.token.kind == Kind::Quoted {
+        while self.token.kind == Kind::String {
             let start = self.token.start.saturating_add(1);
             let bytes = self.scan.bytes(self.token);
             let literal = bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default();

@@ -6,21 +6,21 @@ use super::names;
 use super::parse::Parser;
 use super::scan::Kind;
 use crate::error::{self, Index, quoted};
-use crate::format::Misread;
+use crate::format::ParseError;
 use crate::format::seen::Clash;
-use crate::schema::{FieldPlan, MessagePlan, did_you_mean};
+use crate::schema::{FieldPlan, MessagePlan, name_hint};
 
 impl Parser<'_, '_> {
     /// The error that `what` tells of what is at `at`.
     #[cold]
-    pub(super) fn fail(&self, at: usize, what: Arguments) -> Misread {
+    pub(super) fn fail(&self, at: usize, what: Arguments) -> ParseError {
         self.cx.trace.detail(what);
-        Misread { at }
+        ParseError { at }
     }
 
     /// The error that the next token is not `what`.
     #[cold]
-    pub(super) fn expected(&self, what: &str) -> Misread {
+    pub(super) fn expected(&self, what: &str) -> ParseError {
         let bytes = self.scan.bytes(self.token);
         let at = self.token.start;
         match self.token.kind {
@@ -29,7 +29,7 @@ impl Parser<'_, '_> {
             }
             Kind::Bad(why) => self.fail(at, format_args!("{why} {}", quoted(bytes))),
             Kind::End => self.fail(at, format_args!("expected {what}, got the end of the text")),
-            Kind::Quoted => {
+            Kind::String => {
                 let within = bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default();
                 self.fail(at, format_args!("expected {what}, got {}", quoted(within)))
             }
@@ -39,13 +39,13 @@ impl Parser<'_, '_> {
 
     /// The error that a limit is passed at `at`.
     #[cold]
-    pub(super) fn limit(&self, at: usize, kind: error::Kind) -> Misread {
+    pub(super) fn limit(&self, at: usize, kind: error::Kind) -> ParseError {
         self.fail(at, format_args!("{kind}"))
     }
 
     /// Notes that `error` arose in `f` of `m`. Of an entry, its map tells the place.
     #[cold]
-    pub(super) fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: Misread) -> Misread {
+    pub(super) fn around(&self, m: &MessagePlan, f: &FieldPlan, index: Index, error: ParseError) -> ParseError {
         if !m.map_entry {
             self.cx.trace.step(m.name_of(f), index);
         }
@@ -64,7 +64,7 @@ impl Parser<'_, '_> {
     }
 
     #[cold]
-    pub(super) fn clash(&self, m: &MessagePlan, clash: Clash, at: usize) -> Misread {
+    pub(super) fn clash(&self, m: &MessagePlan, clash: Clash, at: usize) -> ParseError {
         match clash {
             Clash::Twice => self.fail(at, format_args!("given twice")),
             Clash::Member(oneof, other) => {
@@ -75,7 +75,7 @@ impl Parser<'_, '_> {
 
     /// The error that no field begins here.
     #[cold]
-    pub(super) fn no_field(&self, end: Kind) -> Misread {
+    pub(super) fn no_field(&self, end: Kind) -> ParseError {
         match end {
             Kind::Symbol(end) => self.expected(&format!("a field name or \"{}\"", char::from(end))),
             _ => self.expected("a field name"),
@@ -84,22 +84,10 @@ impl Parser<'_, '_> {
 
     /// The error that `m` has no field `name`.
     #[cold]
-    pub(super) fn unknown_field(&self, m: &MessagePlan, name: &str, at: usize) -> Misread {
-        let names = || m.fields.iter().map(|f| names::of(m, f, &self.cx));
-        let bare = name.trim_matches(['[', ']']);
-        let in_scope = |full: &&str| full.strip_suffix(']').is_some_and(|full| scoped(full, bare));
-        let own = || m.by_name(bare).map(|f| names::of(m, f, &self.cx));
-        let hint = match names().find(in_scope).or_else(own) {
-            Some(meant) => format!(" (did you mean {meant:?}?)"),
-            None => did_you_mean(name, names()),
-        };
+    pub(super) fn unknown_field(&self, m: &MessagePlan, name: &str, at: usize) -> ParseError {
+        let hint = name_hint(name, || m.fields.iter().map(|f| names::of(m, f, &self.cx)));
         self.fail(at, format_args!("unknown field {}{hint}", quoted(name.as_bytes())))
     }
-}
-
-/// Whether `full`, of an extension, is `bare` in some scope.
-fn scoped(full: &str, bare: &str) -> bool {
-    full.strip_suffix(bare).is_some_and(|scope| scope.ends_with(['.', '[']))
 }
 
 /// `bytes` as they are, unless there are many.

@@ -1,8 +1,8 @@
 //! A message as a tree of values, between the wire and text: what sinks build and sources read.
 //!
 //! While a message, list or map is open, its entries are the last ones of `open`. When it is
-//! closed they move to `entries`, and a span of these stands for it. So nothing is moved twice,
-//! and a message has no memory of its own.
+//! closed they move to `entries`, and a span of these stands for it. So nothing is moved twice but
+//! what comes in parts, and a message has no memory of its own.
 
 use super::merge;
 use crate::error::Trace;

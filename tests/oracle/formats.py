@@ -88,7 +88,8 @@ def compare(folder, *names):
                     theirs = read(cls, form, unhexed(text).decode("utf-8", "surrogatepass"))
                     ours = not took.startswith("no ")
                     counts["%s read by %s" % (form, ["none", "us", "Python", "both"][ours + 2 * (theirs is not None)])] += 1
-                    if ours and theirs is not None and not same(theirs, took):
+                    # Python does not know the escape of a question mark.
+                    if ours and theirs is not None and "5c3f" not in text and not same(theirs, took):
                         problem = "means something else: %s" % took
                 else:
                     value = parsed(cls, unhexed(digits))

@@ -11,7 +11,7 @@ use super::check::{is_map_entry, scalar_op};
 use super::default;
 use super::editions::Scope;
 use super::extend::Extension;
-use super::features::Presence;
+use super::features::{Features, Presence};
 use super::hint::quoted;
 use super::link::Names;
 use super::plan::{Default, EnumPlan, FieldPlan, Flags, MessagePlan, OneofPlan, Op};
@@ -147,6 +147,40 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// What the values of a field are.
+    fn field_type(
+        &self,
+        proto: &FieldDescriptorProto,
+        features: Features,
+        context: &Context,
+    ) -> std::result::Result<FieldType<'_>, String> {
+        let declared = proto.r#type.and_then(|t| Type::try_from(t).ok());
+        if proto.type_name().is_empty() {
+            let op = declared.and_then(scalar_op).ok_or("has no type")?;
+            return Ok(FieldType { op, sub: 0, enumeration: None, group_like: false });
+        }
+        let (name, symbol) = self.names.resolve(context.scope, proto.type_name())?;
+        match (symbol, declared) {
+            (Symbol::Message(sub), Some(Type::Message | Type::Group) | None) => {
+                let op = match declared {
+                    Some(Type::Group) => Op::Group,
+                    _ if proto.label() == Label::Repeated && context.is_entry(name) => Op::Map,
+                    // What maps hold is never a group.
+                    _ if features.delimited && !context.map_entry => Op::Group,
+                    _ => Op::Message,
+                };
+                let group_like = op == Op::Group && context.has_beside(name, proto.name()) && self.names.own(name);
+                Ok(FieldType { op, sub, enumeration: None, group_like })
+            }
+            (Symbol::Enum(sub), Some(Type::Enum) | None) => {
+                let enumeration = self.names.set().enumeration(sub);
+                Ok(FieldType { op: Op::Enum, sub, enumeration, group_like: false })
+            }
+            (Symbol::Message(_), _) => Err(format!("{name} is no enum")),
+            (_, _) => Err(format!("{name} is no message")),
+        }
+    }
+
     fn field(
         &self,
         proto: &FieldDescriptorProto,
@@ -157,32 +191,7 @@ impl Compiler<'_> {
         let features = own.features;
         let number = proto.number().cast_unsigned();
         let repeated = proto.label() == Label::Repeated;
-        let declared = proto.r#type.and_then(|t| Type::try_from(t).ok());
-        let (mut enumeration, mut group_like) = (None, false);
-        let (op, sub) = if proto.type_name().is_empty() {
-            (declared.and_then(scalar_op).ok_or("has no type")?, 0)
-        } else {
-            let (name, symbol) = self.names.resolve(context.scope, proto.type_name())?;
-            match (symbol, declared) {
-                (Symbol::Message(index), Some(Type::Message | Type::Group) | None) => {
-                    let op = match declared {
-                        Some(Type::Group) => Op::Group,
-                        _ if repeated && context.is_entry(name) => Op::Map,
-                        // What maps hold is never a group.
-                        _ if features.delimited && !context.map_entry => Op::Group,
-                        _ => Op::Message,
-                    };
-                    group_like = op == Op::Group && context.has_beside(name, proto.name()) && self.names.own(name);
-                    (op, index)
-                }
-                (Symbol::Enum(index), Some(Type::Enum) | None) => {
-                    enumeration = self.names.set().enumeration(index);
-                    (Op::Enum, index)
-                }
-                (Symbol::Message(_), _) => return Err(format!("{name} is no enum")),
-                (_, _) => return Err(format!("{name} is no message")),
-            }
-        };
+        let FieldType { op, sub, enumeration, group_like } = self.field_type(proto, features, context)?;
 
         let oneof = proto.oneof_index.and_then(|i| context.oneof_of.get(usize::try_from(i).ok()?).copied().flatten());
         let packed = repeated && op.packable() && features.packed;
@@ -224,6 +233,15 @@ impl Compiler<'_> {
         let field = FieldPlan { tag, alt, mask: 0, op, flags, index, slot: index, oneof, sub };
         Ok((field, default))
     }
+}
+
+/// What the values of a field are.
+struct FieldType<'a> {
+    op: Op,
+    /// The type's position, if it has a name.
+    sub: u32,
+    enumeration: Option<&'a EnumPlan>,
+    group_like: bool,
 }
 
 /// What a message's fields are compiled with.

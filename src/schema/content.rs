@@ -4,6 +4,9 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+/// How deep messages, and unknown groups, may nest in a file.
+pub(super) const DEPTH: u32 = 100;
+
 /// A serialized `FileDescriptorProto` without its name and source info: what makes two files equal.
 #[derive(Clone, Debug)]
 pub(super) struct Content {

@@ -7,7 +7,8 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{FieldDescriptorProto, FileDescriptorProto};
 
 use super::compile::full_name;
-use super::features::{Chosen, DEPTH, Features, Presence, Syntax};
+use super::content::DEPTH;
+use super::features::{Chosen, Features, Presence, Syntax};
 use super::outline::Raw;
 use super::plan::Op;
 use crate::error::SchemaError;

@@ -3,12 +3,11 @@
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{FieldDescriptorProto, FileDescriptorProto};
 
+use super::content::DEPTH;
 use super::hint::quoted;
 use super::outline::Raw;
 use crate::wire::Reader;
 
-/// How deep unknown groups may nest in options.
-pub(super) const DEPTH: u32 = 100;
 /// `FileDescriptorProto.edition`.
 const EDITION: u32 = 14;
 /// Values of `Edition`.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::content::DEPTH;
 use crate::error::{DecodeError, SchemaError};
 use crate::wire::Reader;
 
@@ -23,8 +24,6 @@ const SOURCE_CODE_INFO: u32 = 9 << 3 | 2;
 const LAST_FIELD: u32 = 14;
 /// Longer text is taken for no path.
 const LONGEST_PATH: usize = 1_000;
-/// How deep unknown groups may nest in a file.
-const DEPTH: u32 = 100;
 
 /// The files in `bytes`: a `FileDescriptorSet`, or a `FileDescriptorProto` alone.
 pub(super) fn files(bytes: &[u8]) -> Result<Vec<RawFile<'_>>, SchemaError> {

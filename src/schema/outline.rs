@@ -8,11 +8,9 @@ use std::ops::Range;
 
 use super::comments::Comments;
 use super::compile::full_name;
+use super::content::DEPTH;
 use super::set::File;
 use crate::wire::Reader;
-
-/// How deep messages, and unknown groups, may nest in a file.
-const DEPTH: u32 = 100;
 
 /// Field 1 of all definitions, and of their members.
 const NAME: u32 = 1 << 3 | 2;

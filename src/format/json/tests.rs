@@ -380,7 +380,7 @@ fn sizes_are_limited_by_the_budget() {
 
     // Few bytes make much text, by indentation and defaults.
     let (mut tree, mut out) = (Tree::default(), Vec::new());
-    let bytes = b"\x72\x00".repeat(1).into_iter().chain(b"\xe2\x01\x02\x32\x00".repeat(1000)).collect::<Vec<_>>();
+    let bytes = [b"\x72\x00".as_slice(), &b"\xe2\x01\x02\x32\x00".repeat(1000)].concat();
     let root = decode(&bytes, m, &mut tree, &mut context(&types.set, &trace)).unwrap();
     let style = Style { indent: Indent::spaces(16), defaults: true, ..Style::default() };
     let mut cx = context(&types.set, &trace);

@@ -29,7 +29,7 @@ struct TreeSink<'a> {
     /// What the fields of messages that are open may still take: singular ones may come any number of times before the
     /// kernel counts them.
     left: u64,
-    /// What joining parts took, until the kernel is told.
+    /// What lists and joining parts took beyond what the kernel counts, until it is told.
     joined: u64,
     scratch: &'a mut Scratch,
 }
@@ -119,6 +119,8 @@ impl TreeSink<'_> {
             && !span.is_empty()
         {
             self.tree.push(field.index, item);
+            // An element takes half as much again as the kernel counts for one.
+            self.joined = self.joined.saturating_add((Tree::ENTRY / 3).saturating_mul(span.len() as u64));
         }
         for stray in self.scratch.strays.drain(list.strays..) {
             self.tree.push(Entry::UNKNOWN, stray);
@@ -162,6 +164,10 @@ impl Sink for TreeSink<'_> {
 
     fn unknown(&mut self, frame: Frame, raw: &[u8]) {
         self.resume();
+        match self.left.checked_sub(Tree::ENTRY) {
+            Some(left) => self.left = left,
+            None => return,
+        }
         let item = self.tree.add_bytes(raw);
         if self.scratch.lists.last().is_some_and(|list| list.owner == frame.id) {
             self.scratch.strays.push(item);

@@ -129,6 +129,7 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
             _ => bad_argument(l, 2, function.name, expected("table or string", l, 2)),
         };
         if let Some(text) = wrong {
+            drop(out.take());
             raise(l, &text);
         }
         push_bytes(l, &*out.as_ptr());
@@ -183,6 +184,7 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
         };
         lua_pushvalue(l, lua_upvalueindex(2));
         if let Some(text) = assemble(instance, epoch, m, source, &choices, bytes, parse) {
+            drop(bytes.take());
             return report(l, instance, &text);
         }
         let input = (*bytes.as_ptr()).written();

@@ -16,7 +16,7 @@ pub struct JsonNames {
 }
 
 impl JsonNames {
-    /// The key of `field`: its `json_name`, of an extension its full name in brackets.
+    /// The key of `field`: its `json_name`, unless another has that too; of an extension its full name in brackets.
     pub fn key(&self, field: &FieldPlan) -> &str {
         self.keys.get(usize::from(field.index)).map_or("", |key| key)
     }
@@ -55,13 +55,48 @@ impl Types {
                     *key = field.json_name;
                 }
             }
-            // Of fields with one key, the first has it.
-            let mut by_key = HashMap::with_capacity(keys.len());
-            for (key, index) in keys.iter().zip(0..) {
-                by_key.entry(Clone::clone(key)).or_insert(index);
+            let mut counts = HashMap::new();
+            for key in &keys {
+                *counts.entry(Box::<str>::clone(key)).or_insert(0u32) += 1;
             }
+            // proto2 lets fields have one key; each goes by its own name then.
+            for (key, name) in keys.iter_mut().zip(&m.names).filter(|(key, _)| counts.get(*key) > Some(&1)) {
+                *key = name.clone();
+            }
+            let by_key = keys.iter().cloned().zip(0..).collect();
             let plain = keys.iter().all(|key| key.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\'));
             JsonNames { keys: keys.into(), by_key, plain }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+    use prost_types::field_descriptor_proto::Type;
+
+    use crate::schema::Registry;
+    use crate::schema::tests::make::{field, file, message};
+
+    #[test]
+    fn fields_of_one_key_go_by_their_names() {
+        let mut swapped = [field("a", 4, Type::Int32), field("b", 5, Type::Int32)];
+        swapped[0].json_name = Some("b".into());
+        swapped[1].json_name = Some("a".into());
+        let mut fields = vec![field("foo_bar", 1, Type::Int32), field("fooBar", 2, Type::Int32)];
+        fields.push(field("other_one", 3, Type::Int32));
+        fields.extend(swapped);
+        let mut registry = Registry::new();
+        registry.register(&file(vec![message("M", fields)]).encode_to_vec()).unwrap();
+        let types = registry.types();
+        let m = types.find_message("M").unwrap();
+        let names = types.json_names(m);
+        assert_eq!(names.keys().collect::<Vec<_>>(), ["foo_bar", "fooBar", "otherOne", "b", "a"]);
+        for (key, number) in [("foo_bar", 1), ("fooBar", 2), ("otherOne", 3), ("other_one", 3), ("b", 4), ("a", 5)] {
+            for next in 0..6 {
+                assert_eq!(names.field(m, key, next).map(|f| f.number()), Some(number), "{key}");
+            }
+        }
+        assert!(names.field(m, "otherone", 0).is_none());
     }
 }

@@ -81,9 +81,9 @@ impl Parser<'_, '_, '_> {
             b'{' => STRUCT,
             b'[' => LIST,
             b'"' => STRING,
-            b't' | b'f' => BOOL,
             b'-' | b'0'..=b'9' => NUMBER,
-            b'n' => NULL,
+            _ if self.s.clone().word("null") => NULL,
+            _ if ["true", "false"].iter().any(|word| self.s.clone().word(word)) => BOOL,
             _ => return self.s.wrong("value"),
         };
         let Some(f) = m.fields.get(usize::from(field)) else { return Ok(()) };

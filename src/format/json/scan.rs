@@ -44,7 +44,8 @@ impl<'a> Scanner<'a> {
                 let word = rest.iter().take(LONGEST_WORD).take_while(|b| is_word(b));
                 word.map(|b| char::from(*b)).collect()
             }
-            [b, ..] => format!("'{}'", char::from(*b).escape_default()),
+            [b, ..] if b.is_ascii() => format!("'{}'", char::from(*b).escape_default()),
+            [b, ..] => format!("byte \\x{b:02x}"),
         };
         self.fail(at, format_args!("expected {what}, got {got}"))
     }

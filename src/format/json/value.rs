@@ -48,11 +48,9 @@ impl Parser<'_, '_, '_> {
                 self.tree.add_bytes(text.as_bytes())
             }
             Op::Bytes => self.bytes()?,
-            Op::Bool => match (self.s.word("true"), self.s.word("false")) {
-                (true, _) => Item::Scalar(Value::Bool(true)),
-                (_, true) => Item::Scalar(Value::Bool(false)),
-                _ => return self.s.wrong("boolean"),
-            },
+            Op::Bool if self.s.word("true") => Item::Scalar(Value::Bool(true)),
+            Op::Bool if self.s.word("false") => Item::Scalar(Value::Bool(false)),
+            Op::Bool => return self.s.wrong("boolean"),
             Op::Enum => return self.enumeration(f),
             Op::Float | Op::Double => Item::Scalar(Value::Number(self.number(f)?)),
             Op::Map => return self.s.wrong("value"),

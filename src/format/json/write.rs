@@ -301,7 +301,7 @@ impl Printer<'_, '_> {
     }
 
     fn enumeration(&mut self, f: &FieldPlan, number: i32) {
-        if is_null_enum(f, self.types) {
+        if number == 0 && is_null_enum(f, self.types) {
             return self.out.extend_from_slice(b"null");
         }
         let name = self.types.set.enumeration(f.sub).and_then(|e| e.name(number));

@@ -8,7 +8,7 @@ use prost_types::{
 
 use crate::schema::Registry;
 
-pub(super) fn field(name: &str, number: i32, r#type: Type) -> FieldDescriptorProto {
+pub(in crate::schema) fn field(name: &str, number: i32, r#type: Type) -> FieldDescriptorProto {
     FieldDescriptorProto {
         name: Some(name.into()),
         number: Some(number),
@@ -22,7 +22,7 @@ pub(super) fn typed(name: &str, number: i32, r#type: Type, type_name: &str) -> F
     FieldDescriptorProto { type_name: Some(type_name.into()), ..field(name, number, r#type) }
 }
 
-pub(super) fn message(name: &str, field: Vec<FieldDescriptorProto>) -> DescriptorProto {
+pub(in crate::schema) fn message(name: &str, field: Vec<FieldDescriptorProto>) -> DescriptorProto {
     DescriptorProto { name: Some(name.into()), field, ..DescriptorProto::default() }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn enumeration(name: &str, values: &[(&str, i32)]) -> EnumDescriptorP
     EnumDescriptorProto { name: Some(name.into()), value: value.collect(), ..EnumDescriptorProto::default() }
 }
 
-pub(super) fn file(message_type: Vec<DescriptorProto>) -> FileDescriptorProto {
+pub(in crate::schema) fn file(message_type: Vec<DescriptorProto>) -> FileDescriptorProto {
     FileDescriptorProto { name: Some("x.proto".into()), message_type, ..FileDescriptorProto::default() }
 }
 

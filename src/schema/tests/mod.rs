@@ -2,7 +2,7 @@
 
 mod editions;
 mod hostile;
-mod make;
+pub(super) mod make;
 mod plans;
 mod registry;
 mod reload;

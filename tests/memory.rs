@@ -68,3 +68,32 @@ fn reloads_and_questions_leave_nothing_behind() {
     let grown = after.saturating_sub(before);
     assert!(grown < 32 << 10, "{grown} bytes more after 180 rounds, {before} before");
 }
+
+/// Writes and reads large texts, half of which fail.
+const WRITE: &str = r#"
+    local protobuf = ...
+    local text = ("\1"):rep(100000)
+    local bytes = protobuf.encode("google.protobuf.StringValue", { value = text })
+    local broken = bytes:sub(1, -2) .. "\255"
+    for _, format in ipairs { "json", "text" } do
+      local written = protobuf["to_" .. format]("google.protobuf.StringValue", bytes)
+      collectgarbage "stop"
+      for _ = 1, 100 do
+        pcall(protobuf["to_" .. format], "google.protobuf.StringValue", bytes)
+        pcall(protobuf["to_" .. format], "google.protobuf.BytesValue", broken .. broken:sub(1, 50))
+        pcall(protobuf["to_" .. format], "google.protobuf.StringValue", broken)
+        protobuf["from_" .. format]("google.protobuf.StringValue", written:sub(1, -2))
+      end
+    end
+"#;
+
+#[test]
+fn texts_are_given_back_before_lua_collects() {
+    let (lua, protobuf) = support::lua();
+    let write = lua.load(WRITE).into_function().expect("it compiles");
+    let outside = || live().saturating_sub(lua.used_memory());
+    let before = outside();
+    write.call::<()>(&protobuf).expect("it runs");
+    let grown = outside().saturating_sub(before);
+    assert!(grown < 4 << 20, "{grown} bytes more after 800 calls");
+}

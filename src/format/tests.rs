@@ -137,20 +137,25 @@ fn parts_cost_what_they_take() {
     let value = field(0x0a, &part.repeat(20_000));
     // The same, of a message within as many; and two scalars in turns.
     let message = field(0x1a, &field(0x1a, b"\x10\x01\x78\x01")).repeat(20_000);
-    let scalars = b"\x20\x01\x28\x01".repeat(100_000);
-    // A long list, and at each level another element of it.
+    let scalars = b"\x20\x01\x28\x01".repeat(1_000_000);
+    // A long list, and at each level a second part that goes down to it.
     let mut deep = b"\x10\x01".repeat(20_000);
+    let mut path = b"\x10\x01".to_vec();
     for _ in 0..90 {
-        deep = [field(0x1a, &deep), field(0x1a, b"\x10\x01")].concat();
+        deep = [field(0x1a, &deep), field(0x1a, &path)].concat();
+        path = field(0x1a, &path);
     }
-    for (what, bytes) in [("entry", value), ("message", message), ("scalars", scalars), ("deep", deep)] {
+    for (what, bytes, fits) in
+        [("entry", value, true), ("message", message, true), ("scalars", scalars, false), ("deep", deep, false)]
+    {
         let start = std::time::Instant::now();
         let trace = Trace::default();
         let mut tree = Tree::default();
         let mut cx = context(&types.set, &trace);
-        cx.budget.bytes = 64 << 20;
+        cx.budget.bytes = 8 << 20;
         let decoded = decode(&bytes, m, &mut tree, &mut cx);
-        assert!(tree.size() < 128 << 20, "{what}: {} bytes, {decoded:?}", tree.size());
+        assert_eq!(decoded.is_ok(), fits, "{what}: {decoded:?}");
+        assert!(tree.size() < 24 << 20, "{what}: {} bytes, {decoded:?}", tree.size());
         assert!(start.elapsed().as_secs() < 10, "{what}: {:?}", start.elapsed());
     }
 }

@@ -218,7 +218,7 @@ fn errors_tell_path_and_place() {
         (r#"{"object":[]}"#, "p.M.object: expected object, got array, at line 1 column 11"),
         (
             r#"{"object":{"a":[{"b":tru}]}}"#,
-            "p.M.object.fields[\"a\"].values[1].fields[\"b\"]: expected boolean, got tru, at line 1 column 22",
+            "p.M.object.fields[\"a\"].values[1].fields[\"b\"]: expected value, got tru, at line 1 column 22",
         ),
         (r#"{"any":{"fooBar":1}}"#, r#"p.M.any: an Any without "@type", at line 1 column 8"#),
         (r#"{"any":{"@type":"p.M"}}"#, "p.M.any: type URL \"p.M\" without prefix and type, at line 1 column 17"),

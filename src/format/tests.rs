@@ -155,6 +155,7 @@ fn parts_cost_what_they_take() {
         cx.budget.bytes = 8 << 20;
         let decoded = decode(&bytes, m, &mut tree, &mut cx);
         assert_eq!(decoded.is_ok(), fits, "{what}: {decoded:?}");
+        assert!(tree.most_open() < 24 << 20, "{what}: {} bytes", tree.most_open());
         assert!(tree.size() < 24 << 20, "{what}: {} bytes, {decoded:?}", tree.size());
         assert!(start.elapsed().as_secs() < 10, "{what}: {:?}", start.elapsed());
     }

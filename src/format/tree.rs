@@ -109,6 +109,12 @@ impl Tree {
         entries.saturating_mul(Self::ENTRY).saturating_add(self.bytes.len() as u64)
     }
 
+    /// How many bytes what was open took at most.
+    #[cfg(test)]
+    pub(super) fn most_open(&self) -> u64 {
+        self.open.capacity() as u64 * Self::ENTRY
+    }
+
     /// The bytes of an [`Item::Bytes`].
     pub fn bytes(&self, span: Span) -> &[u8] {
         self.bytes.get(span.range()).unwrap_or_default()

@@ -169,6 +169,25 @@ function harness.refuses(text, result, message)
   return message
 end
 
+-- Fails unless the results are nil and a string that contains the text, which lasterror gives too. Use:
+-- declines(pb, text, pb.from_json(...)).
+function harness.declines(pb, text, result, message)
+  if result ~= nil then
+    error(("should decline with %q, returned %s"):format(text, show(result, 3)), 2)
+  elseif type(message) ~= "string" or not matches(message, text) then
+    error(("should decline with %q, declined with %s"):format(text, show(message, 2)), 2)
+  elseif pb.lasterror() ~= message then
+    error(("lasterror should be %q, is %s"):format(message, show(pb.lasterror(), 2)), 2)
+  end
+end
+
+-- Fails unless a table, its bytes and a text stand for each other in a format, "json" or "text".
+function harness.written(pb, format, name, value, text)
+  harness.eq(pb["to_" .. format](name, value), text)
+  harness.eq(pb["to_" .. format](name, pb.encode(name, value)), text)
+  harness.eq(pb["from_" .. format](name, text), value, text)
+end
+
 -- Fails unless the type encodes the table to these bytes.
 function harness.encodes(pb, name, value, hex)
   local got, want = harness.hex(pb.encode(name, value)), harness.hex(harness.bytes(hex))

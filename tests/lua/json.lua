@@ -5,17 +5,12 @@ local pb = h.instance()
 local raises = h.raises
 local ALL = "every3.All"
 
--- Fails unless the results are nil and a string that contains the text, and lasterror knows it.
-local function refuses(text, result, message)
-  h.eq(result, nil, "the result")
-  raises(text, error, message)
-  h.eq(pb.lasterror(), message)
+local function refuses(text, ...)
+  h.declines(pb, text, ...)
 end
 
-local function both(name, value, json)
-  h.eq(pb.to_json(name, value), json)
-  h.eq(pb.to_json(name, pb.encode(name, value)), json)
-  h.eq(pb.from_json(name, json), value, json)
+local function both(name, value, text)
+  h.written(pb, "json", name, value, text)
 end
 
 h.test("tables and bytes become the same JSON, and that the table", function()

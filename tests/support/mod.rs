@@ -39,6 +39,8 @@ pub fn encode(lua: &Lua, sample: &Sample) -> Vec<u8> {
          local bytes = protobuf.encode('{name}', {table})
          local again = protobuf.encode('{name}', assert(protobuf.decode('{name}', bytes)))
          assert(again == bytes, 'it differs when it was decoded and encoded again')
+         local json = protobuf.to_json('{name}', bytes)
+         assert(protobuf.encode('{name}', assert(protobuf.from_json('{name}', json))) == bytes, json)
          return bytes"
     );
     let bytes: LuaString = lua.load(code).eval().unwrap_or_else(|e| panic!("{name}: {e}\n{table}"));

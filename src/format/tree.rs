@@ -115,7 +115,7 @@ impl Tree {
         self.open.capacity() as u64 * Self::ENTRY
     }
 
-    /// The bytes of an [`Item::Bytes`].
+    /// The bytes of a string.
     pub fn bytes(&self, span: Span) -> &[u8] {
         self.bytes.get(span.range()).unwrap_or_default()
     }

@@ -118,11 +118,11 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
                 let bytes = string_at(l, 2).unwrap_or_default();
-                render(instance, epoch, m, bytes, &choices, out, print)
+                render(instance, epoch, m, bytes, true, &choices, out, print)
             }
             LUA_TTABLE => {
                 let writer = write_table(l, instance, OWNER);
-                let wrong = render(instance, epoch, m, (*writer).written(), &choices, out, print);
+                let wrong = render(instance, epoch, m, (*writer).written(), false, &choices, out, print);
                 instance.give_writer(writer);
                 wrong
             }
@@ -139,13 +139,16 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
     }
 }
 
-/// Prints the message `m` that `bytes` are to `out`. Answers what is wrong, if something is.
+/// Prints the message `m` that `bytes` are to `out`. Answers what is wrong, if something is, and where if the bytes were
+/// `given`.
 #[inline(never)]
+#[allow(clippy::too_many_arguments)]
 fn render(
     instance: &Instance,
     epoch: &Epoch,
     m: &MessagePlan,
     bytes: &[u8],
+    given: bool,
     choices: &Choices,
     out: &RefCell<Vec<u8>>,
     print: Print,
@@ -155,7 +158,8 @@ fn render(
     let mut tree = Tree::new(options.rules.sort_map);
     let root = match format::decode(bytes, m, &mut tree, &mut { cx }) {
         Ok(root) => root,
-        Err(error) => return Some(told(instance, &m.name, bytes, error)),
+        Err(error) if given => return Some(told(instance, &m.name, bytes, error)),
+        Err(error) => return Some(traced(instance, m, Some(error.kind))),
     };
     let printed = print(&tree, root, m, epoch, choices, &mut out.borrow_mut(), &mut cx);
     printed.is_err().then(|| traced(instance, m, None))
@@ -176,6 +180,7 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
         let bytes = &*push_owner(l, RefCell::<Writer>::default);
         let instance = Instance::of(l);
         let epoch = instance.epoch();
+        string_argument(l, 1, function.name);
         let source = string_argument(l, 2, function.name);
         let choices = choices(l, function);
         let Some(m) = epoch.message(l, 1) else {

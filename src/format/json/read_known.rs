@@ -37,14 +37,17 @@ impl Parser<'_, '_, '_> {
 
     fn time(&mut self, kind: Kind) -> Result<()> {
         let at = self.s.start();
-        let what = if kind == Kind::Timestamp { "timestamp" } else { "duration" };
+        let (what, like) = match kind {
+            Kind::Timestamp => ("timestamp", "1970-01-01T00:00:00Z"),
+            _ => ("duration", "1.5s"),
+        };
         if self.s.peek() != b'"' {
             return self.s.wrong(&format!("string with a {what}"));
         }
         let text = self.s.string()?;
         let read = if kind == Kind::Timestamp { time::read_timestamp(&text) } else { time::read_duration(&text) };
         let Some((seconds, nanos)) = read else {
-            return self.s.fail(at, format_args!("{} is no {what}", quoted(text.as_bytes())));
+            return self.s.fail(at, format_args!("{} is no {what} like {like}", quoted(text.as_bytes())));
         };
         for (field, part) in [(SECONDS, seconds), (NANOS, nanos.into())] {
             if part != 0 {

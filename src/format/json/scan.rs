@@ -44,6 +44,7 @@ impl<'a> Scanner<'a> {
                 let word = rest.iter().take(LONGEST_WORD).take_while(|b| is_word(b));
                 word.map(|b| char::from(*b)).collect()
             }
+            [0xef, 0xbb, 0xbf, ..] => "a byte order mark".to_owned(),
             [b, ..] if b.is_ascii() => format!("'{}'", char::from(*b).escape_default()),
             [b, ..] => format!("byte \\x{b:02x}"),
         };
@@ -123,14 +124,43 @@ impl<'a> Scanner<'a> {
                 self.at = start.saturating_add(strings.byte_offset());
                 Ok(Cow::Owned(text))
             }
-            // The library tells where in its own text something is wrong; the string's start will do.
-            Some(Err(e)) => {
-                let told = e.to_string();
-                let told = told.split(" at line ").next().unwrap_or_default();
-                self.fail(start, format_args!("{told}"))
-            }
+            // The library tells the line and column that it came to.
+            Some(Err(e)) => self.no_string(start, rest, if e.line() == 1 { e.column() } else { usize::MAX }),
             None => self.wrong("string"),
         }
+    }
+
+    /// The error of the string that `rest` starts with, which is at `start`. It has no other fault before its first
+    /// `read` bytes.
+    #[cold]
+    fn no_string<T>(&self, start: usize, rest: &[u8], read: usize) -> Result<T> {
+        let mut escaped = false;
+        let ends = |b: &u8| {
+            let quote = *b == b'"' && !escaped;
+            escaped = *b == b'\\' && !escaped;
+            quote || *b < 0x20
+        };
+        let end = rest.iter().skip(1).position(ends).map(|n| n.saturating_add(1));
+        let text = rest.get(1..end.unwrap_or(rest.len())).unwrap_or_default();
+        if let Err(e) = std::str::from_utf8(text) {
+            return self.fail(start.saturating_add(1).saturating_add(e.valid_up_to()), format_args!("invalid UTF-8"));
+        }
+        let escape = start.saturating_add(read.saturating_sub(1));
+        match end {
+            None => self.fail(start, format_args!("string without end")),
+            Some(end) if rest.get(end) == Some(&b'"') || read < end => {
+                self.fail(escape, format_args!("malformed escape in a string"))
+            }
+            Some(end) => {
+                let what = "control character in a string (write \\n, \\t, \\u0000)";
+                self.fail(start.saturating_add(end), format_args!("{what}"))
+            }
+        }
+    }
+
+    /// Whether what is at `at` is a string.
+    pub fn is_string(&self, at: usize) -> bool {
+        self.text.get(at) == Some(&b'"')
     }
 
     /// Takes a number, whose first byte comes; answers its text.

@@ -22,6 +22,9 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
+/// A number of more digits is cut where it is shown.
+const LONGEST_NUMBER: usize = 40;
+
 impl Parser<'_, '_, '_> {
     pub(super) fn map_key(&mut self, at: usize, f: &FieldPlan, text: &str) -> Result<Item> {
         match (f.op, text) {
@@ -80,13 +83,14 @@ impl Parser<'_, '_, '_> {
         let engine = if text.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
         match engine.decode(&*text) {
             Ok(bytes) => Ok(self.tree.add_bytes(&bytes)),
-            Err(e) => self.s.fail(at, format_args!("no base64: {e}")),
+            Err(_) => self.s.fail(at, format_args!("malformed base64")),
         }
     }
 
     /// The whole number that `text`, at `at`, is, as a value of `f`.
     pub(super) fn whole(&mut self, at: usize, f: &FieldPlan, text: &str) -> Result<Item> {
-        let exact = Some(text).filter(|text| number_length(text.as_bytes()) == text.len()).and_then(number::whole);
+        let number = number_length(text.as_bytes()) == text.len() && !text.is_empty();
+        let exact = if number { number::whole(text) } else { None };
         let signed = |v: i128| i64::try_from(v).ok().map(Value::Int);
         let value = exact.and_then(|v| match f.op {
             Op::Int64 | Op::Sint64 | Op::Sfixed64 => signed(v),
@@ -96,17 +100,21 @@ impl Parser<'_, '_, '_> {
         });
         match value {
             Some(value) => Ok(Item::Scalar(value)),
-            None => self.no_number(at, f, text),
+            None if !number => self.no_number(at, f, text, ""),
+            None if exact.is_none() && text.parse().is_ok_and(|v: f64| v.fract() != 0.0) => {
+                self.no_number(at, f, text, " (not a whole number)")
+            }
+            None => self.no_number(at, f, text, " (out of range)"),
         }
     }
 
     #[cold]
-    fn no_number<T>(&self, at: usize, f: &FieldPlan, text: &str) -> Result<T> {
+    fn no_number<T>(&self, at: usize, f: &FieldPlan, text: &str, why: &str) -> Result<T> {
         let wanted = f.op.keyword();
-        if text.len() <= 40 && number_length(text.as_bytes()) == text.len() {
-            return self.s.fail(at, format_args!("expected {wanted}, got {text}"));
+        if text.len() <= LONGEST_NUMBER && !self.s.is_string(at) {
+            return self.s.fail(at, format_args!("expected {wanted}, got {text}{why}"));
         }
-        self.s.fail(at, format_args!("expected {wanted}, got {}", quoted(text.as_bytes())))
+        self.s.fail(at, format_args!("expected {wanted}, got {}{why}", quoted(text.as_bytes())))
     }
 
     fn number(&mut self, f: &FieldPlan) -> Result<f64> {
@@ -117,17 +125,22 @@ impl Parser<'_, '_, '_> {
             _ => return self.s.wrong(f.op.keyword()),
         };
         let value = match &*text {
-            "NaN" => Some(f64::NAN),
-            "Infinity" => Some(f64::INFINITY),
-            "-Infinity" => Some(f64::NEG_INFINITY),
-            text if number_length(text.as_bytes()) != text.len() => None,
-            text if f.op == Op::Float => text.parse::<f32>().ok().map(f64::from).filter(|v| v.is_finite()),
-            text => text.parse().ok().filter(|v: &f64| v.is_finite()),
+            "NaN" => f64::NAN,
+            "Infinity" => f64::INFINITY,
+            "-Infinity" => f64::NEG_INFINITY,
+            text if number_length(text.as_bytes()) != text.len() => return self.no_number(at, f, text, ""),
+            text => {
+                // Not by way of a double, which would round twice.
+                let value =
+                    if f.op == Op::Float { text.parse().ok().map(|v: f32| v.into()) } else { text.parse().ok() };
+                match value.filter(|v: &f64| v.is_finite()) {
+                    Some(value) => value,
+                    None if text.is_empty() => return self.no_number(at, f, text, ""),
+                    None => return self.no_number(at, f, text, " (out of range)"),
+                }
+            }
         };
-        match value {
-            Some(value) => Ok(value),
-            None => self.no_number(at, f, &text),
-        }
+        Ok(value)
     }
 
     fn enumeration(&mut self, f: &FieldPlan) -> Result<Option<Item>> {

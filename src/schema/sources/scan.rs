@@ -67,7 +67,7 @@ fn edition(mut tokens: Tokens) -> Result<(), Refusal> {
         at,
         format!(
             "edition {edition}: text is compiled with syntax \"proto2\" and \"proto3\" only; \
-             compile this with protoc -o, and register what it writes"
+             compile this with protoc --include_imports -o, 27 or newer, and register what it writes"
         ),
     ))
 }

@@ -65,7 +65,7 @@ impl Types {
             }
             let by_key = keys.iter().cloned().zip(0..).collect();
             let plain = keys.iter().all(|key| key.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\'));
-            JsonNames { keys: keys.into(), by_key, plain }
+            Box::new(JsonNames { keys: keys.into(), by_key, plain })
         })
     }
 }

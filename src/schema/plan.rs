@@ -238,7 +238,7 @@ pub struct MessagePlan {
     /// Positions of fields by name.
     pub(super) by_name: HashMap<Box<str>, u16>,
     /// Its fields' keys in JSON, once somebody has asked.
-    pub(super) json: OnceLock<JsonNames>,
+    pub(super) json: OnceLock<Box<JsonNames>>,
 }
 
 impl MessagePlan {

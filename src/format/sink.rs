@@ -12,25 +12,24 @@ use crate::schema::{FieldPlan, MessagePlan, Set};
 pub fn decode(bytes: &[u8], m: &MessagePlan, tree: &mut Tree, cx: &mut Context) -> Result<Span, DecodeError> {
     cx.budget.bytes = cx.budget.bytes.min(Tree::LARGEST);
     let scratch = &mut Scratch::default();
-    let mut sink = TreeSink { tree, set: cx.set, closed: None, opened: 0, left: cx.budget.bytes, joined: 0, scratch };
+    let mut sink = TreeSink { tree, set: cx.set, closed: None, opened: 0, left: cx.budget.bytes, extra: 0, scratch };
     kernel::decode(bytes, m, &mut sink, cx)?;
-    Ok(sink.closed.map(|closed| closed.span).unwrap_or_default())
+    Ok(sink.closed.unwrap_or_default())
 }
 
 /// Builds trees. What comes in parts is kept in parts until its message is closed, so nothing needs to be looked up.
 struct TreeSink<'a> {
     tree: &'a mut Tree,
     set: &'a Set,
-    /// The message that was closed last, until it is stored. One that is not stored goes on: the value of a map's entry
-    /// may come in parts.
-    closed: Option<Closed>,
+    /// The message that was closed last, until it is stored.
+    closed: Option<Span>,
     /// How many messages were opened.
     opened: u64,
     /// What the fields of messages that are open may still take: singular ones may come any number of times before the
     /// kernel counts them.
     left: u64,
-    /// What lists and joining parts took beyond what the kernel counts, until it is told.
-    joined: u64,
+    /// What lists took beyond what the kernel counts, until it is told.
+    extra: u64,
     scratch: &'a mut Scratch,
 }
 
@@ -41,8 +40,6 @@ struct Scratch {
     lists: Vec<List>,
     /// Unknown fields that came while a list or map of their message was open.
     strays: Vec<Item>,
-    /// Parts of messages that are open once more.
-    parts: Vec<Closed>,
 }
 
 /// An open message: where its entries begin, and which of those that were opened it is.
@@ -59,20 +56,10 @@ struct List {
     strays: usize,
 }
 
-/// A message, or a part of one.
-#[derive(Clone, Copy)]
-struct Closed {
-    id: u64,
-    span: Span,
-    /// Its type's position in the set.
-    index: u32,
-}
-
 impl TreeSink<'_> {
     /// Adds a singular field.
     #[inline(always)]
     fn add(&mut self, field: &FieldPlan, item: Item) {
-        self.resume();
         // Beyond, the message fails when it is closed.
         if let Some(left) = self.left.checked_sub(Tree::ENTRY) {
             self.left = left;
@@ -80,34 +67,11 @@ impl TreeSink<'_> {
         }
     }
 
-    /// Before anything is added to an open message.
-    #[inline(always)]
-    fn resume(&mut self) {
-        if let Some(part) = self.closed.take() {
-            self.scratch.parts.push(part);
-        }
-    }
-
-    /// The message that closed, all parts of it.
     fn take(&mut self) -> Option<Item> {
-        let last = self.closed.take()?;
-        let parts = &mut self.scratch.parts;
-        let first = parts.iter().rposition(|part| part.id != last.id).map_or(0, |at| at.saturating_add(1));
-        if first == parts.len() {
-            return Some(Item::Message(last.span));
-        }
-        let (mark, before) = (self.tree.mark(), self.tree.size());
-        for part in parts.drain(first..).chain([last]) {
-            self.tree.reopen(part.span);
-        }
-        let m = self.set.message(last.index)?;
-        let whole = self.tree.close_message(mark, m, self.set);
-        self.joined = self.joined.saturating_add(self.tree.size().saturating_sub(before));
-        Some(Item::Message(whole))
+        self.closed.take().map(Item::Message)
     }
 
     fn begin(&mut self, frame: Frame) {
-        self.resume();
         self.scratch.lists.push(List { owner: frame.id, mark: self.tree.mark(), strays: self.scratch.strays.len() });
     }
 
@@ -120,7 +84,7 @@ impl TreeSink<'_> {
         {
             self.tree.push(field.index, item);
             // An element takes half as much again as the kernel counts for one.
-            self.joined = self.joined.saturating_add((Tree::ENTRY / 3).saturating_mul(span.len() as u64));
+            self.extra = self.extra.saturating_add((Tree::ENTRY / 3).saturating_mul(span.len() as u64));
         }
         for stray in self.scratch.strays.drain(list.strays..) {
             self.tree.push(Entry::UNKNOWN, stray);
@@ -134,7 +98,6 @@ impl Sink for TreeSink<'_> {
     const PATHS: bool = false;
 
     fn open(&mut self, _: &MessagePlan) -> Option<Frame> {
-        self.resume();
         self.opened = self.opened.wrapping_add(1);
         Some(Frame { mark: self.tree.mark(), id: self.opened })
     }
@@ -144,7 +107,6 @@ impl Sink for TreeSink<'_> {
     }
 
     fn close(&mut self, frame: Frame, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
-        self.resume();
         if !unknown.is_empty() {
             self.unknown(frame, unknown);
         }
@@ -154,16 +116,14 @@ impl Sink for TreeSink<'_> {
         let fields = self.tree.since(frame.mark).len() as u64;
         self.left = self.left.saturating_add(fields.saturating_mul(Tree::ENTRY));
         let before = self.tree.size();
-        let span = self.tree.close_message(frame.mark, m, self.set);
-        self.closed = Some(Closed { id: frame.id, span, index: m.index });
+        self.closed = Some(self.tree.close_message(frame.mark, m, self.set));
         // The kernel counts each field once, and nothing of what merging takes.
-        let merged = self.tree.size().saturating_sub(before).saturating_add(std::mem::take(&mut self.joined));
+        let merged = self.tree.size().saturating_sub(before).saturating_add(std::mem::take(&mut self.extra));
         let more = fields.saturating_sub(count.into()).saturating_mul(Tree::ENTRY).saturating_add(merged);
         usize::try_from(more).unwrap_or(usize::MAX)
     }
 
     fn unknown(&mut self, frame: Frame, raw: &[u8]) {
-        self.resume();
         match self.left.checked_sub(Tree::ENTRY) {
             Some(left) => self.left = left,
             None => return,

@@ -39,7 +39,7 @@ pub fn decode<S: Sink>(bytes: &[u8], m: &MessagePlan, sink: &mut S, cx: &mut Con
     let mut r = Reader::new(bytes);
     at(r, cx.budget.charge(bytes.len() as u64))?;
     let Some(frame) = sink.open(m) else { return r.fail(Kind::Depth) };
-    let complete = body(&mut r, m, frame, false, 0, sink, cx)?;
+    let complete = body(&mut r, m, frame, Part::WHOLE, 0, sink, cx)?;
     check(complete, &[bytes], m, cx)
 }
 
@@ -129,9 +129,35 @@ pub(super) struct Place<'a> {
     pub seen: u64,
 }
 
+/// Which part of a message its bytes are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part(u8);
+
+impl Part {
+    /// The only one, or the first, after which the message is closed.
+    pub const WHOLE: Part = Part(0);
+    /// There were parts before: what is not seen in this one is asked of the sink.
+    const MERGING: u8 = 1;
+    /// Another one follows directly, so the message stays open.
+    const MORE: u8 = 2;
+
+    pub fn new(merging: bool, more: bool) -> Part {
+        Part(if merging { Self::MERGING } else { 0 } | if more { Self::MORE } else { 0 })
+    }
+
+    #[inline(always)]
+    fn merging(self) -> bool {
+        self.0 & Self::MERGING != 0
+    }
+
+    #[inline(always)]
+    fn more(self) -> bool {
+        self.0 & Self::MORE != 0
+    }
+}
+
 /// Decodes the fields of a message until its end, or until `end_tag` if it is a group.
 ///
-/// With `merging`, the message has been open before: what is not seen here is asked of the sink.
 /// Answers whether all required fields were met, here, in its singular messages and in its maps.
 ///
 /// This loop sees to plain fields alone, so that what it needs fits the registers.
@@ -139,11 +165,12 @@ pub(super) fn body<S: Sink>(
     reader: &mut Reader,
     m: &MessagePlan,
     frame: S::Frame,
-    merging: bool,
+    part: Part,
     end_tag: u32,
     sink: &mut S,
     cx: &mut Context,
 ) -> Result<bool> {
+    let merging = part.merging();
     let mut r = *reader;
     let mut seen = 0u64;
     let mut count = 0u32;
@@ -198,25 +225,31 @@ pub(super) fn body<S: Sink>(
         }
     }
     if S::TABLES {
-        finish(r, m, frame, count, &side, sink, cx)?;
+        finish(r, m, frame, part, count, &mut side, sink, cx)?;
     }
     *reader = r;
     Ok(side.complete && seen & m.required == m.required && !m.required_unmarked)
 }
 
-/// Closes the message that ends at `r`.
+/// Closes the message that ends at `r`, unless there is more of it.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn finish<S: Sink>(
     r: Reader,
     m: &MessagePlan,
     frame: S::Frame,
+    part: Part,
     count: u32,
-    side: &Side,
+    side: &mut Side,
     sink: &mut S,
     cx: &mut Context,
 ) -> Result<()> {
     let count = count.min(m.fields.len() as u32);
     at(r, cx.budget.message(count))?;
+    if part.more() {
+        flush(side, frame, sink);
+        return Ok(());
+    }
     let last = side.all.get(side.run.0..side.run.1).unwrap_or_default();
     let joined = sink.close(frame, m, count, last);
     at(r, cx.budget.charge(joined as u64))
@@ -330,9 +363,39 @@ fn part<S: Sink>(
         }
     })?;
     let Some(inner) = opened else { return r.fail(Kind::Depth) };
-    let complete = contents(r, raw, plan, f, inner, again, sink, cx)?;
+    let complete = if again {
+        merge(r, raw, plan, f, inner, sink, cx)?
+    } else {
+        contents(r, raw, plan, f, inner, Part::WHOLE, sink, cx)?
+    };
     cx.budget.leave();
     Ok(complete)
+}
+
+/// A part of a message that is open again, and those that follow it directly: closing it after each would take
+/// quadratic time where that copies something. Answers whether all of them are complete.
+#[cold]
+#[inline(never)]
+fn merge<'a, S: Sink>(
+    r: &mut Reader<'a>,
+    mut raw: Option<&'a [u8]>,
+    plan: &MessagePlan,
+    f: &FieldPlan,
+    frame: S::Frame,
+    sink: &mut S,
+    cx: &mut Context,
+) -> Result<bool> {
+    let mut complete = true;
+    loop {
+        let mut next = *r;
+        let more = raw.is_some() && !next.is_empty() && next.tag().is_ok_and(|tag| tag == f.tag);
+        complete &= contents(r, raw, plan, f, frame, Part::new(true, more), sink, cx)?;
+        if !more {
+            return Ok(complete);
+        }
+        *r = next;
+        raw = Some(r.bytes()?);
+    }
 }
 
 /// The fields of a nested message: in `raw`, or where `r` stands if it is a group.
@@ -344,16 +407,16 @@ pub(super) fn contents<S: Sink>(
     plan: &MessagePlan,
     f: &FieldPlan,
     frame: S::Frame,
-    merging: bool,
+    part: Part,
     sink: &mut S,
     cx: &mut Context,
 ) -> Result<bool> {
     match raw {
-        Some(raw) => body(&mut Reader::new(raw), plan, frame, merging, 0, sink, cx),
+        Some(raw) => body(&mut Reader::new(raw), plan, frame, part, 0, sink, cx),
         None => {
             let mut inner = *r;
             let end_tag = tag(f.number(), WireType::EndGroup);
-            let complete = body(&mut inner, plan, frame, merging, end_tag, sink, cx)?;
+            let complete = body(&mut inner, plan, frame, part, end_tag, sink, cx)?;
             *r = inner;
             Ok(complete)
         }

@@ -1,7 +1,7 @@
 //! Context lists and maps, whose elements mostly follow each other.
 
 use super::context::Context;
-use super::decode::{Result, Side, at, check, contents, down, flush, is_stray, message_bytes, unknown};
+use super::decode::{Part, Result, Side, at, check, contents, down, flush, is_stray, message_bytes, unknown};
 use super::map::entry;
 use super::read::{ToElement, read};
 use super::sink::{Sink, opens};
@@ -150,7 +150,7 @@ fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mu
     let start = r.rest();
     let raw = if f.op == Op::Group { None } else { Some(r.bytes()?) };
     let Some(frame) = down(*r, sink, cx, |sink| sink.open(plan))? else { return r.fail(Kind::Depth) };
-    let complete = contents(r, raw, plan, f, frame, false, sink, cx)?;
+    let complete = contents(r, raw, plan, f, frame, Part::WHOLE, sink, cx)?;
     cx.budget.leave();
     check(complete, &[raw.unwrap_or(start)], plan, cx)?;
     let built = sink.store_element(f, i);

@@ -1,7 +1,7 @@
 //! One entry of a map: a message with the key as field 1 and the value as field 2 ("Maps").
 
 use super::context::Context;
-use super::decode::{Result, at, body, down, is_stray};
+use super::decode::{Part, Result, at, body, down, is_stray};
 use super::read::{Put, ToEntry, ToKey, read};
 use super::sink::{Sink, Value};
 use crate::error::{DecodeError, Index, Kind, Trace};
@@ -120,10 +120,12 @@ fn message<S: Sink>(raw: &[u8], value: &FieldPlan, found: &Found, sink: &mut S, 
     let Some(frame) = down(r, sink, cx, |sink| sink.open(plan))? else { return r.fail(Kind::Depth) };
     let mut complete = false;
     if found.values < 2 {
-        complete = body(&mut Reader::new(first), plan, frame, false, 0, sink, cx)?;
+        complete = body(&mut Reader::new(first), plan, frame, Part::WHOLE, 0, sink, cx)?;
     } else {
+        let mut left = found.values;
         each_part(raw, value, cx.budget.depth, |part, again| {
-            body(&mut Reader::new(part), plan, frame, again, 0, sink, cx).map(drop)
+            left = left.saturating_sub(1);
+            body(&mut Reader::new(part), plan, frame, Part::new(again, left > 0), 0, sink, cx).map(drop)
         })?;
     }
     cx.budget.leave();

@@ -33,7 +33,7 @@ impl Value {
 
 /// Receives the events of one decoding.
 ///
-/// A message's events come between `open` (or `reopen`) and `close`; those of a nested
+/// A message's events come between `open` (or `reopen`) and `close`, those of all parts of it that are next to each other; those of a nested
 /// message between `key` and `store`, `store_element` or `store_entry`. An event may leave
 /// its frame without unwinding through it (a Lua error), so a sink has no destructor, and
 /// neither has any kernel frame.

@@ -87,3 +87,16 @@ h.test("option unknown=drop", function()
   encodes(drop, "every2.All", all, "")
   h.refuses("every3.Inner", drop.decode("every3.Inner", h.bytes "6b 08 01"))
 end)
+
+h.test("those of a message that comes in many parts are kept, without joining them each time", function()
+  local parts = h.bytes("8a 01 03 a0 06 01"):rep(40000)
+  local value = pb.decode("every3.All", parts)
+  h.eq(value.s_inner["?unknown"], h.bytes("a0 06 01"):rep(40000))
+  local entry = h.field(1, "k") .. (h.field(2, h.bytes "a0 06 01")):rep(40000)
+  local number
+  for _, field in ipairs(pb.fields "every3.All") do
+    number = field.name == "v_inner" and field.number or number
+  end
+  value = pb.decode("every3.All", h.field(number, entry))
+  h.eq(value.v_inner.k["?unknown"], h.bytes("a0 06 01"):rep(40000))
+end)

@@ -120,6 +120,7 @@ fn values_go_both_ways() {
         (r#"{"[p.ext]":7}"#, b"\xa0\x06\x07"),
         (r#"{"time":"1970-01-01T00:00:01.500Z"}"#, b"\xaa\x01\x08\x08\x01\x10\x80\xca\xb5\xee\x01"),
         (r#"{"span":"-1s"}"#, b"\xb2\x01\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+        (r#"{"mask":"a,"}"#, b"\xba\x01\x05\x0a\x01a\x0a\0"),
         (r#"{"mask":"a.bC,d"}"#, b"\xba\x01\x0a\x0a\x05a.b_c\x0a\x01d"),
         (r#"{"object":{"a":null}}"#, b"\xc2\x01\x09\x0a\x07\x0a\x01a\x12\x02\x08\0"),
         (

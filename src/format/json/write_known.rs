@@ -66,7 +66,9 @@ impl Printer<'_, '_> {
             for (i, path) in tree.entries(paths).iter().enumerate() {
                 let Item::Bytes(span) = path.item else { continue };
                 let path = tree.bytes(span);
-                let Some(camel) = std::str::from_utf8(path).ok().and_then(mask::camel) else {
+                let camel = std::str::from_utf8(path).ok().and_then(mask::camel);
+                // One that is empty, alone, would read as no path.
+                let Some(camel) = camel.filter(|camel| !camel.is_empty() || paths.len() > 1) else {
                     let shown = crate::error::quoted(path);
                     return self.fail(format_args!("path {shown} has no form in JSON that reads as the same path"));
                 };

@@ -404,7 +404,7 @@ fn sizes_are_limited_by_the_budget() {
 #[test]
 fn the_deepest_message_goes_both_ways() {
     let types = types();
-    let deep = std::thread::Builder::new().stack_size(8 << 20).spawn(move || {
+    let deep = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
         let (trace, mut tree, mut w, mut out) = (Trace::default(), Tree::default(), Writer::default(), Vec::new());
         let m = types.find_message("p.M").unwrap();
         let mut cx = context(&types.set, &trace);

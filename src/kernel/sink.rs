@@ -33,10 +33,9 @@ impl Value {
 
 /// Receives the events of one decoding.
 ///
-/// A message's events come between `open` (or `reopen`) and `close`, those of all parts of it that are next to each other; those of a nested
-/// message between `key` and `store`, `store_element` or `store_entry`. An event may leave
-/// its frame without unwinding through it (a Lua error), so a sink has no destructor, and
-/// neither has any kernel frame.
+/// A message's events come between `open` (or `reopen`) and `close`, those of parts that follow each other between one
+/// pair of them; those of a nested message between `key` and `store`, `store_element` or `store_entry`. An event may leave
+/// its frame without unwinding through it (a Lua error), so a sink has no destructor, and neither has any kernel frame.
 pub trait Sink {
     /// What the sink keeps of an open message.
     type Frame: Copy;

@@ -57,12 +57,18 @@ struct List {
 }
 
 impl TreeSink<'_> {
+    /// Takes room for a field of an open message. If there is none left, the message fails when it is closed.
+    #[inline(always)]
+    fn take_room(&mut self) -> bool {
+        let left = self.left.checked_sub(Tree::ENTRY);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
     /// Adds a singular field.
     #[inline(always)]
     fn add(&mut self, field: &FieldPlan, item: Item) {
-        // Beyond, the message fails when it is closed.
-        if let Some(left) = self.left.checked_sub(Tree::ENTRY) {
-            self.left = left;
+        if self.take_room() {
             self.tree.push(field.index, item);
         }
     }
@@ -124,9 +130,8 @@ impl Sink for TreeSink<'_> {
     }
 
     fn unknown(&mut self, frame: Frame, raw: &[u8]) {
-        match self.left.checked_sub(Tree::ENTRY) {
-            Some(left) => self.left = left,
-            None => return,
+        if !self.take_room() {
+            return;
         }
         let item = self.tree.add_bytes(raw);
         if self.scratch.lists.last().is_some_and(|list| list.owner == frame.id) {

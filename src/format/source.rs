@@ -80,8 +80,7 @@ impl Source for TreeSource<'_> {
     }
 
     fn fetch(&mut self, frame: Span, field: &FieldPlan) -> Option<At> {
-        let at = self.tree.entries(frame).binary_search_by_key(&field.index, |e| e.field).ok()?;
-        Some(self.slot(frame, at))
+        self.tree.position(frame, field.index).map(At::Entry)
     }
 
     fn unknown(&mut self, frame: Span) -> Result<&[u8]> {

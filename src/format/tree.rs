@@ -132,9 +132,13 @@ impl Tree {
 
     /// The value of the field at `index` of a message's plan.
     pub fn field(&self, message: Span, index: u16) -> Option<Item> {
-        let fields = self.entries(message);
-        let at = fields.binary_search_by_key(&index, |e| e.field).ok()?;
-        fields.get(at).map(|e| e.item)
+        self.entry(self.position(message, index)?).map(|e| e.item)
+    }
+
+    /// The position of the field at `index` of a message's plan.
+    pub fn position(&self, message: Span, index: u16) -> Option<usize> {
+        let at = self.entries(message).binary_search_by_key(&index, |e| e.field).ok()?;
+        Some(message.start().saturating_add(at))
     }
 
     /// Whether `item`, of `f`, is how the wire may write a field that is absent: zero, without presence.
@@ -175,9 +179,9 @@ impl Tree {
         self.open.get(mark..).unwrap_or_default()
     }
 
-    /// Takes the last entry back.
-    pub fn pop(&mut self) {
-        self.open.pop();
+    /// Takes the last entry back, if it is one since `mark`.
+    pub fn pop(&mut self, mark: usize) -> Option<Entry> {
+        if self.open.len() > mark { self.open.pop() } else { None }
     }
 
     /// Closes the list that was opened at `mark`.

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::fmt::Write;
 
-use super::{input_argument, no_pattern, no_type};
+use super::{input_argument, no_pattern, no_type, traced};
 use crate::codec::{FlatSink, PathSink, TableSink};
 use crate::error::{DecodeError, Text};
 use crate::kernel::{self};
@@ -81,8 +81,7 @@ fn release_unknown(instance: &Instance, start: usize) {
 
 /// The text of `error`, which arose in `input`.
 pub(super) fn told(instance: &Instance, root: &str, input: &[u8], error: DecodeError) -> Text {
-    let mut text = Text::new();
-    instance.trace.tell(root, Some(error.kind), &mut text);
+    let mut text = traced(instance, root, Some(error.kind));
     let _ = write!(text, ", at byte {}", error.offset(input));
     text
 }
@@ -92,16 +91,19 @@ pub(super) fn told(instance: &Instance, root: &str, input: &[u8], error: DecodeE
 unsafe fn decode_failed(l: *mut lua_State, instance: &Instance, root: &str, input: &[u8], error: DecodeError) -> c_int {
     let text = told(instance, root, input, error);
     // SAFETY: two free slots after the settop.
-    unsafe { report(l, instance, &text) }
+    unsafe { report(l, instance, &text, LUA_TBOOLEAN) }
 }
 
-/// Returns `false, text`, and remembers the text.
-unsafe fn report(l: *mut lua_State, instance: &Instance, text: &Text) -> c_int {
+/// Returns `false, text` or `nil, text`, as the type `nothing` says, and remembers the text.
+pub(super) unsafe fn report(l: *mut lua_State, instance: &Instance, text: &Text, nothing: c_int) -> c_int {
     instance.set_last_error(text.as_bytes());
     // SAFETY: the arguments are not needed any more, so there is room.
     unsafe {
         lua_settop(l, 0);
-        lua_pushboolean(l, 0);
+        match nothing {
+            LUA_TBOOLEAN => lua_pushboolean(l, 0),
+            _ => lua_pushnil(l),
+        }
         push_bytes(l, text.as_bytes());
     }
     2
@@ -114,7 +116,7 @@ unsafe fn decode_without_type(l: *mut lua_State, instance: &Instance, epoch: &Ep
     unsafe {
         let text = no_type(l, epoch, "decode");
         input_argument(l, lua_gettop(l), "decode");
-        report(l, instance, &text)
+        report(l, instance, &text, LUA_TBOOLEAN)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{no_pattern, no_type};
+use super::{no_pattern, no_type, traced};
 use crate::codec::{DOTTED, FLAT, StackSource, TABLES};
 use crate::error::{EncodeError, Text};
 use crate::kernel::{self, Context};
@@ -84,8 +84,7 @@ unsafe fn encode_failed(
     root: &str,
     error: EncodeError,
 ) -> ! {
-    let mut text = Text::new();
-    instance.trace.tell(root, None, &mut text);
+    let text = traced(instance, root, None);
     // SAFETY: the writer is not used any more; a raised error's value is on top.
     unsafe {
         instance.give_writer(writer);

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::fmt::Write;
 
-use super::decode::{push_message, told};
+use super::decode::{push_message, report, told};
 use super::encode::write_table;
-use super::{bad_argument, no_type, string_argument};
+use super::{bad_argument, no_type, string_argument, traced};
 use crate::codec::Shown;
-use crate::error::{EncodeError, Kind, Text, quoted};
+use crate::error::{EncodeError, Text, quoted};
 use crate::format::{self, Indent, ParseError, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
@@ -159,17 +159,10 @@ fn render(
     let root = match format::decode(bytes, m, &mut tree, &mut { cx }) {
         Ok(root) => root,
         Err(error) if given => return Some(told(instance, &m.name, bytes, error)),
-        Err(error) => return Some(traced(instance, m, Some(error.kind))),
+        Err(error) => return Some(traced(instance, &m.name, Some(error.kind))),
     };
     let printed = print(&tree, root, m, epoch, choices, &mut out.borrow_mut(), &mut cx);
-    printed.is_err().then(|| traced(instance, m, None))
-}
-
-/// What the trace tells, or that `kind` is wrong.
-fn traced(instance: &Instance, m: &MessagePlan, kind: Option<Kind>) -> Text {
-    let mut text = Text::new();
-    instance.trace.tell(&m.name, kind, &mut text);
-    text
+    printed.is_err().then(|| traced(instance, &m.name, None))
 }
 
 /// Returns the table of the message that argument 2 is the text of, or nil and what is wrong with it.
@@ -185,12 +178,12 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
         let choices = choices(l, function);
         let Some(m) = epoch.message(l, 1) else {
             let text = no_type(l, epoch, function.name);
-            return report(l, instance, &text);
+            return report(l, instance, &text, LUA_TNIL);
         };
         lua_pushvalue(l, lua_upvalueindex(2));
         if let Some(text) = assemble(instance, epoch, m, source, &choices, bytes, parse) {
             drop(bytes.take());
-            return report(l, instance, &text);
+            return report(l, instance, &text, LUA_TNIL);
         }
         let input = (*bytes.as_ptr()).written();
         let pushed = push_message(l, instance, epoch, Pins { table: PINS }, instance.options.get(), m, input);
@@ -198,7 +191,7 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
         drop(bytes.take());
         match pushed {
             Ok(()) => 1,
-            Err(error) => report(l, instance, &traced(instance, m, Some(error.kind))),
+            Err(error) => report(l, instance, &traced(instance, &m.name, Some(error.kind)), LUA_TNIL),
         }
     }
 }
@@ -219,25 +212,13 @@ fn assemble(
     let root = match parse(source, m, epoch, choices, &mut tree, &mut { cx }) {
         Ok(root) => root,
         Err(wrong) => {
-            let mut text = traced(instance, m, None);
+            let mut text = traced(instance, &m.name, None);
             let _ = write!(text, ", {}", Place::of(source, wrong.at));
             return Some(text);
         }
     };
     let encoded = format::encode(&tree, root, m, &mut out.borrow_mut(), &mut cx);
-    encoded.is_err().then(|| traced(instance, m, None))
-}
-
-/// Returns `nil, text`, and remembers the text.
-unsafe fn report(l: *mut lua_State, instance: &Instance, text: &Text) -> c_int {
-    instance.set_last_error(text.as_bytes());
-    // SAFETY: the arguments are not needed any more, so there is room.
-    unsafe {
-        lua_settop(l, 0);
-        lua_pushnil(l);
-        push_bytes(l, text.as_bytes());
-    }
-    2
+    encoded.is_err().then(|| traced(instance, &m.name, None))
 }
 
 /// The options that argument 3 gives. They are plain values: the program may change the table while the call goes on.

@@ -11,7 +11,7 @@ mod types;
 use std::ffi::{CStr, c_int};
 
 use crate::codec;
-use crate::error::Text;
+use crate::error::{Kind, Text};
 use crate::schema::unknown_type;
 use crate::state::{Epoch, Instance, PIN_FUNCTIONS};
 use crate::vm::api::*;
@@ -165,6 +165,13 @@ unsafe fn no_type(l: *mut lua_State, epoch: &Epoch, function: &str) -> Text {
         let name = string_argument(l, 1, function);
         Text::of(unknown_type(&epoch.types, &String::from_utf8_lossy(name)))
     }
+}
+
+/// What the trace tells of a message of type `root`, or that `kind` is wrong.
+fn traced(instance: &Instance, root: &str, kind: Option<Kind>) -> Text {
+    let mut text = Text::new();
+    instance.trace.tell(root, kind, &mut text);
+    text
 }
 
 unsafe extern "C-unwind" fn lasterror(l: *mut lua_State) -> c_int {

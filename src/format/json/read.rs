@@ -97,10 +97,7 @@ impl Parser<'_, '_, '_> {
         }
         loop {
             let at = self.s.start();
-            if self.s.peek() != b'"' {
-                return self.s.wrong("a key in double quotes");
-            }
-            let key = self.s.string()?;
+            let key = self.s.string_of("a key in double quotes")?;
             self.s.expect(b':')?;
             member(self, at, key)?;
             if !self.s.take(b',') {

@@ -37,14 +37,11 @@ impl Parser<'_, '_, '_> {
 
     fn time(&mut self, kind: Kind) -> Result<()> {
         let at = self.s.start();
-        let (what, like) = match kind {
-            Kind::Timestamp => ("timestamp", "1970-01-01T00:00:00Z"),
-            _ => ("duration", "1.5s"),
+        let (what, string, like) = match kind {
+            Kind::Timestamp => ("timestamp", "string with a timestamp", "1970-01-01T00:00:00Z"),
+            _ => ("duration", "string with a duration", "1.5s"),
         };
-        if self.s.peek() != b'"' {
-            return self.s.wrong(&format!("string with a {what}"));
-        }
-        let text = self.s.string()?;
+        let text = self.s.string_of(string)?;
         let read = if kind == Kind::Timestamp { time::read_timestamp(&text) } else { time::read_duration(&text) };
         let Some((seconds, nanos)) = read else {
             return self.s.fail(at, format_args!("{} is no {what} like {like}", quoted(text.as_bytes())));
@@ -59,10 +56,7 @@ impl Parser<'_, '_, '_> {
 
     fn field_mask(&mut self) -> Result<()> {
         let at = self.s.start();
-        if self.s.peek() != b'"' {
-            return self.s.wrong("string with paths");
-        }
-        let text = self.s.string()?;
+        let text = self.s.string_of("string with paths")?;
         if text.is_empty() {
             return Ok(());
         }
@@ -85,8 +79,8 @@ impl Parser<'_, '_, '_> {
             b'[' => LIST,
             b'"' => STRING,
             b'-' | b'0'..=b'9' => NUMBER,
-            _ if self.s.clone().word("null") => NULL,
-            _ if ["true", "false"].iter().any(|word| self.s.clone().word(word)) => BOOL,
+            _ if self.s.at_word("null") => NULL,
+            _ if self.s.at_word("true") || self.s.at_word("false") => BOOL,
             _ => return self.s.wrong("value"),
         };
         let Some(f) = m.fields.get(usize::from(field)) else { return Ok(()) };
@@ -151,10 +145,7 @@ impl Parser<'_, '_, '_> {
     /// A type URL, and where it stands.
     fn url(&mut self) -> Result<(usize, String)> {
         let at = self.s.start();
-        if self.s.peek() != b'"' {
-            return self.s.wrong("string with a type URL");
-        }
-        Ok((at, self.s.string()?.into_owned()))
+        Ok((at, self.s.string_of("string with a type URL")?.into_owned()))
     }
 
     /// The fields of the well-known type `m`, which an Any has under one key.

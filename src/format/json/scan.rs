@@ -94,6 +94,11 @@ impl<'a> Scanner<'a> {
         found
     }
 
+    /// Whether that word comes.
+    pub fn at_word(mut self, word: &str) -> bool {
+        self.word(word)
+    }
+
     /// Nothing may come any more.
     pub fn end(&mut self) -> Result<()> {
         if self.start() >= self.text.len() { Ok(()) } else { self.wrong("the end") }
@@ -102,9 +107,15 @@ impl<'a> Scanner<'a> {
     /// Takes a string.
     #[inline(always)]
     pub fn string(&mut self) -> Result<Cow<'a, str>> {
+        self.string_of("string")
+    }
+
+    /// Takes a string, which `what` tells the meaning of.
+    #[inline(always)]
+    pub fn string_of(&mut self, what: &str) -> Result<Cow<'a, str>> {
         let start = self.start();
         let rest = self.text.get(start..).unwrap_or_default();
-        let [b'"', inside @ ..] = rest else { return self.wrong("string") };
+        let [b'"', inside @ ..] = rest else { return self.wrong(what) };
         let plain = inside.iter().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f)).unwrap_or(inside.len());
         if inside.get(plain) == Some(&b'"')
             && let Some(Ok(text)) = inside.get(..plain).map(std::str::from_utf8)

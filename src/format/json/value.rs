@@ -44,9 +44,6 @@ impl Parser<'_, '_, '_> {
                 Item::Message(self.message(m)?)
             }
             Op::String => {
-                if self.s.peek() != b'"' {
-                    return self.s.wrong("string");
-                }
                 let text = self.s.string()?;
                 self.tree.add_bytes(text.as_bytes())
             }
@@ -76,10 +73,7 @@ impl Parser<'_, '_, '_> {
 
     fn bytes(&mut self) -> Result<Item> {
         let at = self.s.start();
-        if self.s.peek() != b'"' {
-            return self.s.wrong("string with base64");
-        }
-        let text = self.s.string()?;
+        let text = self.s.string_of("string with base64")?;
         let engine = if text.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
         match engine.decode(&*text) {
             Ok(bytes) => Ok(self.tree.add_bytes(&bytes)),

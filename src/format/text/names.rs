@@ -34,8 +34,11 @@ pub(super) fn find_extension<'a>(m: &'a MessagePlan, name: &str, cx: &Context) -
     if let Some(f) = m.by_name(name).filter(|f| f.flags.has(Flags::EXTENSION)) {
         return Some(f);
     }
+    if !m.message_set {
+        return None;
+    }
     let bare = name.strip_prefix('[')?.strip_suffix(']')?;
-    m.fields.iter().find(|f| m.message_set && item_name(m, f, cx) == Some(bare))
+    m.fields.iter().find(|f| item_name(m, f, cx) == Some(bare))
 }
 
 /// The name of `f`, a field of `m`, as hints tell it.

@@ -80,7 +80,7 @@ impl Parser<'_, '_> {
             return Err(e);
         }
         let mut parts = [None, None];
-        for part in self.tree.take(mark) {
+        while let Some(part) = self.tree.pop(mark) {
             if let Some(slot) = parts.get_mut(usize::from(part.field)) {
                 *slot = Some(part.item);
             }

@@ -1,0 +1,6 @@
+//! What the fuzzer calls, one module for each target.
+//!
+//! `fuzz/run` builds each with libFuzzer; `tests/replay.rs` runs them over the files in `corpus/` with plain `cargo test`.
+
+pub mod decode;
+mod schemas;

@@ -7,12 +7,13 @@
 use std::ffi::c_int;
 
 use super::defaults::push_default;
+use super::flood::Flood;
 use super::rules::Rules;
 use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Pattern};
-use crate::vm::Pins;
 use crate::vm::api::*;
+use crate::vm::{Pins, hash};
 
 /// Pushes the values of a pattern.
 pub struct FlatSink<'a> {
@@ -30,6 +31,8 @@ pub struct FlatSink<'a> {
     pub next: u16,
     /// The open list or map is where it belongs.
     pub in_place: bool,
+    /// Watches keys and strings.
+    pub flood: Flood<'a>,
 }
 
 impl FlatSink<'_> {
@@ -97,6 +100,12 @@ impl Sink for FlatSink<'_> {
     type Frame = ();
     const TABLES: bool = false;
     const PATHS: bool = false;
+    const STRINGS_OWE: bool = hash::STRINGS;
+
+    #[inline(always)]
+    fn owed(&mut self) -> u64 {
+        self.flood.owed()
+    }
 
     fn open(&mut self, _: &MessagePlan) -> Option<()> {
         Some(())
@@ -142,7 +151,7 @@ impl Sink for FlatSink<'_> {
     fn bytes(&mut self, (): (), field: &FieldPlan, bytes: &[u8]) {
         let here = self.reach(field);
         // SAFETY: there is room, see `l`; the input stays on the stack.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
         if !here {
             self.place(field);
         }
@@ -152,7 +161,10 @@ impl Sink for FlatSink<'_> {
         let before = if again { self.at(field).unwrap_or(0) } else { 0 };
         let here = self.reach(field);
         // SAFETY: there is room, see `l`.
-        let n = unsafe { self.values().push_message(raw, before) };
+        let n = unsafe {
+            self.flood.string(self.l, raw);
+            self.values().push_message(raw, before)
+        };
         if !here {
             self.place(field);
         }
@@ -190,13 +202,16 @@ impl Sink for FlatSink<'_> {
     #[inline(always)]
     fn element_bytes(&mut self, field: &FieldPlan, index: u64, bytes: &[u8]) {
         // SAFETY: there is room, see `l`.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
         self.store_element(field, index);
     }
 
     fn element_message(&mut self, field: &FieldPlan, index: u64, raw: &[u8]) {
         // SAFETY: there is room, see `l`.
-        unsafe { self.values().push_message(raw, 0) };
+        unsafe {
+            self.values().push_message(raw, 0);
+            self.flood.string(self.l, raw);
+        };
         self.store_element(field, index);
     }
 
@@ -223,12 +238,15 @@ impl Sink for FlatSink<'_> {
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {
         // SAFETY: there is room, see `l`.
-        unsafe { self.values().push_key(field, value) };
+        unsafe {
+            self.values().push_key(field, value);
+            self.flood.key(self.l);
+        }
     }
 
     fn map_key_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
         // SAFETY: there is room, see `l`.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push_key(self.l, bytes) };
     }
 
     fn map_value(&mut self, field: &FieldPlan, value: Value) {
@@ -237,12 +255,15 @@ impl Sink for FlatSink<'_> {
 
     fn map_value_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
         // SAFETY: there is room, see `l`.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
     }
 
     fn map_value_message(&mut self, _: &FieldPlan, raw: &[u8], again: bool) -> usize {
         // SAFETY: there is room, see `l`; the value that is continued is on top.
-        unsafe { self.values().push_map_message(raw, again) }
+        unsafe {
+            self.flood.string(self.l, raw);
+            self.values().push_map_message(raw, again)
+        }
     }
 
     fn store_entry(&mut self) {

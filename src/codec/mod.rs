@@ -6,9 +6,11 @@
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bindings;
+mod chains;
 mod copied;
 mod defaults;
 mod flat_sink;
+mod flood;
 mod keys;
 mod map_form;
 mod odd;
@@ -28,6 +30,7 @@ pub use bindings::{
 };
 pub use defaults::push_default;
 pub use flat_sink::FlatSink;
+pub use flood::{Flood, Watch};
 pub use path_sink::PathSink;
 pub use rules::{Defaults, Rules};
 pub use show::Shown;

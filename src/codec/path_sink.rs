@@ -9,12 +9,13 @@
 use std::ffi::c_int;
 
 use super::defaults::push_default;
+use super::flood::Flood;
 use super::rules::Rules;
 use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{Default, Entered, FieldPlan, Flags, Leaf, MessagePlan, Op, Paths, Pattern};
 use crate::vm::api::*;
-use crate::vm::{Pins, pop};
+use crate::vm::{Pins, hash, pop};
 
 /// Levels of lists, the outermost being 0: outside of any.
 const LEVELS: usize = Paths::MOST_LISTS + 1;
@@ -36,6 +37,7 @@ pub struct PathSink<'a> {
     index: [u64; LEVELS],
     /// For each level, the bits of the names that have something there.
     filled: [u64; LEVELS],
+    flood: Flood<'a>,
 }
 
 impl<'a> PathSink<'a> {
@@ -55,10 +57,11 @@ impl<'a> PathSink<'a> {
         paths: &'a Paths,
         rules: Rules,
         base: c_int,
+        flood: Flood<'a>,
     ) -> Self {
         // SAFETY: as the caller promises.
         unsafe { lua_settop(l, base - 1 + c_int::from(pattern.count) + paths.inner as c_int) };
-        PathSink { l, pins, pattern, paths, rules, base, index: [1; LEVELS], filled: [0; LEVELS] }
+        PathSink { l, pins, pattern, paths, rules, base, index: [1; LEVELS], filled: [0; LEVELS], flood }
     }
 
     /// Leaves the values alone on the stack from `base` on, and defaults for those that are absent.
@@ -213,6 +216,12 @@ impl Sink for PathSink<'_> {
     type Frame = ();
     const TABLES: bool = false;
     const PATHS: bool = true;
+    const STRINGS_OWE: bool = hash::STRINGS;
+
+    #[inline(always)]
+    fn owed(&mut self) -> u64 {
+        self.flood.owed()
+    }
 
     fn open(&mut self, _: &MessagePlan) -> Option<()> {
         Some(())
@@ -250,14 +259,17 @@ impl Sink for PathSink<'_> {
     #[inline(always)]
     fn bytes(&mut self, (): (), field: &FieldPlan, bytes: &[u8]) {
         // SAFETY: there is room, see `new`; the input stays on the stack.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
         self.put(self.level(field), field.slot);
     }
 
     fn message(&mut self, (): (), field: &FieldPlan, raw: &[u8], again: bool) -> usize {
         let before = if again { self.slot(0, field.slot) } else { 0 };
         // SAFETY: there is room, see `new`. No message is in a list.
-        let n = unsafe { self.values().push_message(raw, before) };
+        let n = unsafe {
+            self.flood.string(self.l, raw);
+            self.values().push_message(raw, before)
+        };
         self.put(0, field.slot);
         n
     }
@@ -319,7 +331,7 @@ impl Sink for PathSink<'_> {
     fn element_bytes(&mut self, _: &FieldPlan, index: u64, bytes: &[u8]) {
         // SAFETY: there is room, see `new`; the list is on top.
         unsafe {
-            push_bytes(self.l, bytes);
+            self.flood.push(self.l, bytes);
             lua_rawseti(self.l, -2, index as Slot);
         }
     }
@@ -328,6 +340,7 @@ impl Sink for PathSink<'_> {
         // SAFETY: there is room, see `new`; the list is on top.
         unsafe {
             self.values().push_message(raw, 0);
+            self.flood.string(self.l, raw);
             lua_rawseti(self.l, -2, index as Slot);
         }
     }
@@ -367,12 +380,15 @@ impl Sink for PathSink<'_> {
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {
         // SAFETY: there is room, see `new`.
-        unsafe { self.values().push_key(field, value) };
+        unsafe {
+            self.values().push_key(field, value);
+            self.flood.key(self.l);
+        }
     }
 
     fn map_key_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
         // SAFETY: there is room, see `new`.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push_key(self.l, bytes) };
     }
 
     fn map_value(&mut self, field: &FieldPlan, value: Value) {
@@ -381,12 +397,15 @@ impl Sink for PathSink<'_> {
 
     fn map_value_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
         // SAFETY: there is room, see `new`.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
     }
 
     fn map_value_message(&mut self, _: &FieldPlan, raw: &[u8], again: bool) -> usize {
         // SAFETY: there is room, see `new`; the value that is continued is on top.
-        unsafe { self.values().push_map_message(raw, again) }
+        unsafe {
+            self.flood.string(self.l, raw);
+            self.values().push_map_message(raw, again)
+        }
     }
 
     fn store_entry(&mut self) {

@@ -9,12 +9,13 @@ use std::ffi::c_int;
 use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
 use super::copied::fill;
 use super::defaults::push_decoded;
+use super::flood::Flood;
 use super::rules::{Defaults, Rules};
 use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{FieldPlan, MessagePlan};
 use crate::vm::api::*;
-use crate::vm::{Pins, pop, string_at};
+use crate::vm::{Pins, hash, pop, string_at};
 
 /// Slots that one level takes: its key and table, a list and its key, an element's key and value,
 /// and what setting them up needs.
@@ -34,6 +35,8 @@ pub struct TableSink<'a> {
     pub unknown: &'a RefCell<Vec<u8>>,
     /// How much of `unknown` is this call's: what stands above was left by one that failed.
     pub unknown_len: usize,
+    /// Watches keys and strings.
+    pub flood: Flood<'a>,
 }
 
 /// An open message.
@@ -107,7 +110,7 @@ impl<'a> TableSink<'a> {
             let gathered = self.unknown_len - frame.unknown_start;
             let total = old.len() + gathered + last.len();
             if total == last.len() {
-                push_bytes(l, last);
+                self.flood.push(l, last);
             } else {
                 let buffer = lua_newuserdata(l, total).cast::<u8>();
                 let to = std::slice::from_raw_parts_mut(buffer, total);
@@ -132,6 +135,12 @@ impl<'a> Sink for TableSink<'a> {
     type Frame = Frame<'a>;
     const TABLES: bool = true;
     const PATHS: bool = false;
+    const STRINGS_OWE: bool = hash::STRINGS;
+
+    #[inline(always)]
+    fn owed(&mut self) -> u64 {
+        self.flood.owed()
+    }
 
     #[inline(always)]
     fn open(&mut self, m: &MessagePlan) -> Option<Frame<'a>> {
@@ -224,7 +233,7 @@ impl<'a> Sink for TableSink<'a> {
     fn bytes(&mut self, frame: Frame<'a>, field: &FieldPlan, bytes: &[u8]) {
         self.key_of(frame, field);
         // SAFETY: `open` made room; the input stays on the stack.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
         self.store(frame, field);
     }
 
@@ -262,7 +271,7 @@ impl<'a> Sink for TableSink<'a> {
     #[inline(always)]
     fn element_bytes(&mut self, field: &FieldPlan, index: u64, bytes: &[u8]) {
         // SAFETY: `open` made room.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
         self.store_element(field, index);
     }
 
@@ -299,12 +308,15 @@ impl<'a> Sink for TableSink<'a> {
 
     fn map_key(&mut self, field: &FieldPlan, value: Value) {
         // SAFETY: `open` made room.
-        unsafe { self.values().push_key(field, value) };
+        unsafe {
+            self.values().push_key(field, value);
+            self.flood.key(self.l);
+        }
     }
 
     fn map_key_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
         // SAFETY: `open` made room.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push_key(self.l, bytes) };
     }
 
     fn map_value(&mut self, field: &FieldPlan, value: Value) {
@@ -313,7 +325,7 @@ impl<'a> Sink for TableSink<'a> {
 
     fn map_value_bytes(&mut self, _: &FieldPlan, bytes: &[u8]) {
         // SAFETY: `open` made room.
-        unsafe { push_bytes(self.l, bytes) };
+        unsafe { self.flood.push(self.l, bytes) };
     }
 
     fn map_value_message(&mut self, _: &FieldPlan, raw: &[u8], _: bool) -> usize {

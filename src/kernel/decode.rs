@@ -4,7 +4,7 @@ use super::context::Context;
 use super::lists::{elements, packed};
 use super::message_sets::{ITEM, item};
 use super::missing;
-use super::read::{ToField, read};
+use super::read::{ToField, read, settle};
 use super::sink::{Sink, opens};
 use crate::error::{DecodeError, Index, Kind};
 use crate::schema::{FieldPlan, Flags, MessagePlan, OneofPlan, Op};
@@ -215,7 +215,8 @@ pub(super) fn body<S: Sink>(
         };
         count = count.wrapping_add(1);
         if f.flags.has(Flags::PLAIN) {
-            if let Err(e) = read(&mut r, f, cx, ToField { sink, frame, field: f }) {
+            let got = read(&mut r, f, cx, ToField { sink, frame, field: f });
+            if let Err(e) = got.and_then(|()| settle(r, f, sink, cx)) {
                 return Err(cx.within(m, f, Index::None, e));
             }
             seen |= f.mask;
@@ -252,7 +253,8 @@ fn finish<S: Sink>(
     }
     let last = side.all.get(side.run.0..side.run.1).unwrap_or_default();
     let joined = sink.close(frame, m, count, last);
-    at(r, cx.budget.charge(joined as u64))
+    let owed = if S::STRINGS_OWE { sink.owed() } else { 0 };
+    at(r, cx.budget.charge((joined as u64).saturating_add(owed)))
 }
 
 /// Decodes the field `f` at `place` that is not plain, and the elements of a list that follow it.
@@ -292,8 +294,11 @@ fn other<'a, S: Sink>(
             Ok(complete) => side.complete &= complete,
             Err(e) => return Err(cx.within(m, f, Index::None, e)),
         }
-    } else if let Err(e) = read(&mut r, f, cx, ToField { sink, frame, field: f }) {
-        return Err(cx.within(m, f, Index::None, e));
+    } else {
+        let got = read(&mut r, f, cx, ToField { sink, frame, field: f });
+        if let Err(e) = got.and_then(|()| settle(r, f, sink, cx)) {
+            return Err(cx.within(m, f, Index::None, e));
+        }
     }
     at(r, cx.budget.field(f))?;
     if f.flags.has(Flags::ONEOF)
@@ -333,6 +338,7 @@ pub(super) fn singular<S: Sink>(
         let raw = message_bytes(r, f, cx)?;
         let built = sink.message(frame, f, raw, again);
         at(*r, cx.budget.string(built))?;
+        settle(*r, f, sink, cx)?;
         return Ok(true);
     }
     let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::decode::{Part, Result, Side, at, check, contents, down, flush, is_stray, message_bytes, unknown};
 use super::map::entry;
-use super::read::{ToElement, read};
+use super::read::{ToElement, read, settle};
 use super::sink::{Sink, opens};
 use crate::error::{Index, Kind};
 use crate::schema::{FieldPlan, MessagePlan, Op};
@@ -124,7 +124,8 @@ fn scalar_element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, 
         // The elements of other lists were not counted ahead.
         _ => cx.budget.element(),
     };
-    at(*r, charged)
+    at(*r, charged)?;
+    settle(*r, f, sink, cx)
 }
 
 /// Opens a list, or opens it again; answers how many elements it has.
@@ -144,7 +145,7 @@ fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mu
         let raw = message_bytes(r, f, cx)?;
         at(*r, cx.budget.string(raw.len()))?;
         sink.element_message(f, i, raw);
-        return Ok(());
+        return settle(*r, f, sink, cx);
     }
     let Some(plan) = cx.set.message(f.sub) else { return r.fail(Kind::Depth) };
     let start = r.rest();

@@ -59,7 +59,10 @@ fn entry_in<S: Sink>(
     match put {
         Ok(complete) => {
             sink.store_entry();
-            Ok(Some(complete))
+            match at(r, cx.budget.charge(sink.owed())) {
+                Ok(()) => Ok(Some(complete)),
+                Err(e) => Err(cx.within(m, f, Index::None, e)),
+            }
         }
         Err(e) => Err(within_entry(m, f, key, found.key, e, cx)),
     }

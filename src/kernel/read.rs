@@ -1,7 +1,7 @@
 //! Reading one scalar, for whoever puts it somewhere.
 
 use super::context::Context;
-use super::decode::Result;
+use super::decode::{Result, at};
 use super::sink::{Sink, Value};
 use crate::error::Kind;
 use crate::schema::{FieldPlan, Op};
@@ -73,6 +73,15 @@ impl<S: Sink> Put for ToEntry<'_, S> {
     fn bytes(self, bytes: &[u8]) {
         self.sink.map_value_bytes(self.field, bytes);
     }
+}
+
+/// Charges what the sink owes for the value of `f` that it just got, which ends at `r`.
+#[inline(always)]
+pub(super) fn settle<S: Sink>(r: Reader, f: &FieldPlan, sink: &mut S, cx: &mut Context) -> Result<()> {
+    if S::STRINGS_OWE && matches!(f.op, Op::String | Op::Bytes | Op::Message) {
+        return at(r, cx.budget.charge(sink.owed()));
+    }
+    Ok(())
 }
 
 /// Reads one value of `f` and puts it. Numbers too long for their type lose their upper bits

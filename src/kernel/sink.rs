@@ -46,6 +46,14 @@ pub trait Sink {
     /// Whether messages of fields with [`Flags::ENTER`] are opened, even if others stay bytes. They
     /// have no table, so `close` is not called.
     const PATHS: bool;
+    /// Whether strings may make the sink owe.
+    const STRINGS_OWE: bool = false;
+
+    /// Bytes of memory to be charged for what came since it was asked last, beyond what the kernel charges.
+    #[inline(always)]
+    fn owed(&mut self) -> u64 {
+        0
+    }
 
     /// Opens a message. `None` if there is no room for another level.
     fn open(&mut self, m: &MessagePlan) -> Option<Self::Frame>;

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::fmt::Write;
 
 use super::{input_argument, no_pattern, no_type, traced};
-use crate::codec::{FlatSink, PathSink, TableSink};
+use crate::codec::{FlatSink, Flood, PathSink, TableSink};
 use crate::error::{DecodeError, Text};
 use crate::kernel::{self};
 use crate::schema::{MessagePlan, Paths, Pattern};
@@ -59,6 +59,7 @@ pub(super) unsafe fn push_message(
         rules: options.rules,
         unknown: &instance.unknown,
         unknown_len: start,
+        flood: Flood::new(&instance.watch),
     };
     let mut cx = options.context(epoch.set(), &instance.trace);
     let result = kernel::decode(input, m, &mut sink, &mut cx);
@@ -138,8 +139,9 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         }
         let options = instance.options.get();
         let base = top.max(2) + 2;
+        let flood = Flood::new(&instance.watch);
         let mut sink =
-            FlatSink { l, pins: UPVALUE_PINS, pattern, rules: options.rules, base, next: 0, in_place: false };
+            FlatSink { l, pins: UPVALUE_PINS, pattern, rules: options.rules, base, next: 0, in_place: false, flood };
         let mut cx = options.context(&pattern.set, &instance.trace);
         cx.required = false;
         if let Err(error) = kernel::decode(input, &pattern.plan, &mut sink, &mut cx) {
@@ -168,7 +170,7 @@ unsafe fn unpack_paths(
             raise(l, &Text::of("stack overflow"));
         }
         let options = instance.options.get();
-        let mut sink = PathSink::new(l, UPVALUE_PINS, pattern, paths, options.rules, base);
+        let mut sink = PathSink::new(l, UPVALUE_PINS, pattern, paths, options.rules, base, Flood::new(&instance.watch));
         let mut cx = options.context(&pattern.set, &instance.trace);
         cx.required = false;
         if let Err(error) = kernel::decode(input, &pattern.plan, &mut sink, &mut cx) {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::codec::{PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY};
+use crate::codec::{PIN_ARRAY, PIN_EPOCH, PIN_MAP, PIN_METAS, PIN_SET, PIN_UNKNOWN, UNKNOWN_KEY, Watch};
 use crate::error::{SchemaError, Text, Trace};
 #[cfg(feature = "proto")]
 use crate::schema::Sources;
@@ -47,6 +47,8 @@ pub struct Instance {
     pub trace: Trace,
     /// See [`crate::codec::TableSink`].
     pub unknown: RefCell<Vec<u8>>,
+    /// See [`crate::codec::Flood`].
+    pub watch: RefCell<Watch>,
     last_error: RefCell<Option<Box<[u8]>>>,
     writer: Cell<*mut Writer>,
     writers: RefCell<Writers>,
@@ -79,6 +81,7 @@ impl Instance {
             nesting: Cell::new(0),
             trace: Trace::default(),
             unknown: RefCell::default(),
+            watch: RefCell::default(),
             last_error: RefCell::default(),
             writer: Cell::new(std::ptr::null_mut()),
             writers: RefCell::default(),

@@ -6,6 +6,7 @@
 
 pub mod api;
 mod entry;
+pub mod hash;
 #[cfg(all(feature = "module", target_os = "linux"))]
 mod imports;
 mod input;

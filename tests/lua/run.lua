@@ -39,6 +39,7 @@ local subjects = {
   "instances",
   "arguments",
   "memory",
+  "floods",
   "pbc",
 }
 

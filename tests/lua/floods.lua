@@ -1,0 +1,135 @@
+-- Keys and strings made to collide in Lua's tables: what each costs is charged to max_bytes.
+
+local h = ...
+local pb = h.instance { max_bytes = 4000000 }
+
+local COUNT = 9000
+
+local function word(n)
+  local bytes = {}
+  for i = 1, 4 do
+    bytes[i] = string.char(n % 256)
+    n = math.floor(n / 256)
+  end
+  return table.concat(bytes)
+end
+
+-- Keys of 64 bits that all fall into one slot: as a function from their number to the lower and upper half.
+local colliding
+if jit then
+  local bit = require "bit"
+  local high = bit.lshift(0x43300000, 1)
+  local turned = bit.rol(high, 14)
+  local again = bit.band(bit.rol(turned, 5), 0x1ffff)
+  local lows = {}
+  for u = 0, 0x1ffff do
+    local rest = bit.bxor(again, u)
+    if bit.rshift(rest, 13) == bit.band(u, 15) then
+      for w = 0, 3 do
+        local mixed = bit.bor(bit.lshift(bit.band(rest, 0x1fff), 19), bit.lshift(w, 17), u)
+        lows[#lows + 1] = bit.bxor(bit.tobit(mixed + turned), high) % 2 ^ 32
+      end
+    end
+  end
+  function colliding(i)
+    return lows[i], 0x00100000
+  end
+elseif _VERSION == "Lua 5.1" then
+  function colliding(i)
+    return 2 ^ 31 - i, 0x00100000 + i
+  end
+elseif _VERSION == "Lua 5.2" then
+  function colliding(i)
+    return 2 ^ 31 - i - 1, 0x00100000 + i
+  end
+elseif _VERSION == "Lua 5.3" then
+  function colliding(i)
+    return i % 256 * 2 ^ 24, math.floor(i / 256)
+  end
+else
+  function colliding(i)
+    return i * (2 ^ 14 - 1), 0
+  end
+end
+
+local function numbers(key)
+  local entries = {}
+  for i = 1, COUNT do
+    local low, high = key(i)
+    entries[i] = h.field(90, "\9" .. word(low) .. word(high) .. "\16\5")
+  end
+  return entries
+end
+
+local function count(map)
+  local n = 0
+  for _ in pairs(map) do
+    n = n + 1
+  end
+  return n
+end
+
+local function usual(i)
+  return i * 10, 0
+end
+
+-- Strings of which every other byte counts.
+local function alike(i)
+  local bytes = {}
+  for place = 1, 18 do
+    bytes[place] = string.char(97 + i % 8) .. "x"
+    i = math.floor(i / 8)
+  end
+  return table.concat(bytes)
+end
+
+local texts = {}
+for i = 1, COUNT do
+  texts[i] = alike(i)
+end
+
+local function strings(make)
+  local list = {}
+  for i, text in ipairs(texts) do
+    list[i] = make(text)
+  end
+  return table.concat(list)
+end
+
+h.test("numbers as keys", function()
+  h.eq(count(pb.decode("every3.All", table.concat(numbers(usual))).k_sfixed64), COUNT)
+  local bytes = table.concat(numbers(colliding))
+  h.refuses("every3.All.k_sfixed64: too large for option max_bytes, at byte ", pb.decode("every3.All", bytes))
+  h.raises("too large for option max_bytes", pb.unpack, "every3.All k_sfixed64", bytes)
+  h.raises("too large for option max_bytes", pb.unpack, "every3.All self.k_sfixed64", h.field(131, bytes))
+end)
+
+h.test("numbers as keys of a map in parts", function()
+  local bytes = table.concat(numbers(colliding), "\8\1")
+  h.refuses("too large for option max_bytes", pb.decode("every3.All", bytes))
+end)
+
+h.test("colliding keys are only slow when max_bytes allows for it", function()
+  local patient = h.instance { max_bytes = 2 ^ 40 }
+  h.eq(count(patient.decode("every3.All", table.concat(numbers(colliding))).k_sfixed64), COUNT)
+end)
+
+-- Where they collide, all of these are refused; elsewhere all are taken.
+local collide = not jit and _VERSION < "Lua 5.4"
+local function judged(where, make)
+  local message, err = pb.decode("every3.All", strings(make))
+  if collide then
+    h.refuses("too large for option max_bytes", message, err)
+  else
+    h.eq(err, nil, where)
+  end
+end
+
+h.test("strings", function()
+  judged("as keys", function(text) return h.field(92, h.field(1, text) .. "\16\5") end)
+  judged("as values of a map", function(text) return h.field(114, "\10\1a" .. h.field(2, text)) end)
+  judged("in a list", function(text) return h.field(54, text) end)
+  judged("one after the other", function(text) return h.field(14, text) end)
+  judged("of a oneof", function(text) return h.field(122, text) end)
+  judged("as unknown fields of messages", function(text) return h.field(132, h.field(9999, text)) end)
+end)

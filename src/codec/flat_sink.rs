@@ -11,7 +11,7 @@ use super::flood::Flood;
 use super::rules::Rules;
 use super::values::Values;
 use crate::kernel::{Sink, Value};
-use crate::schema::{FieldPlan, Flags, MessagePlan, Pattern};
+use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Pattern};
 use crate::vm::api::*;
 use crate::vm::{Pins, hash};
 
@@ -100,8 +100,11 @@ impl Sink for FlatSink<'_> {
     type Frame = ();
     const TABLES: bool = false;
     const PATHS: bool = false;
-    const STRINGS_OWE: bool = hash::STRINGS;
 
+    #[inline(always)]
+    fn may_owe(op: Op) -> bool {
+        hash::STRINGS && matches!(op, Op::String | Op::Bytes | Op::Message)
+    }
     #[inline(always)]
     fn owed(&mut self) -> u64 {
         self.flood.owed()

@@ -216,8 +216,11 @@ impl Sink for PathSink<'_> {
     type Frame = ();
     const TABLES: bool = false;
     const PATHS: bool = true;
-    const STRINGS_OWE: bool = hash::STRINGS;
 
+    #[inline(always)]
+    fn may_owe(op: Op) -> bool {
+        hash::STRINGS && matches!(op, Op::String | Op::Bytes | Op::Message)
+    }
     #[inline(always)]
     fn owed(&mut self) -> u64 {
         self.flood.owed()

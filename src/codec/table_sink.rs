@@ -13,7 +13,7 @@ use super::flood::Flood;
 use super::rules::{Defaults, Rules};
 use super::values::Values;
 use crate::kernel::{Sink, Value};
-use crate::schema::{FieldPlan, MessagePlan};
+use crate::schema::{FieldPlan, MessagePlan, Op};
 use crate::vm::api::*;
 use crate::vm::{Pins, hash, pop, string_at};
 
@@ -135,8 +135,11 @@ impl<'a> Sink for TableSink<'a> {
     type Frame = Frame<'a>;
     const TABLES: bool = true;
     const PATHS: bool = false;
-    const STRINGS_OWE: bool = hash::STRINGS;
 
+    #[inline(always)]
+    fn may_owe(op: Op) -> bool {
+        hash::STRINGS && matches!(op, Op::String | Op::Bytes | Op::Message)
+    }
     #[inline(always)]
     fn owed(&mut self) -> u64 {
         self.flood.owed()

@@ -3,7 +3,7 @@
 use super::tree::{Entry, Item, Span, Tree};
 use crate::error::DecodeError;
 use crate::kernel::{self, Context, Sink, Value};
-use crate::schema::{FieldPlan, MessagePlan, Set};
+use crate::schema::{FieldPlan, MessagePlan, Op, Set};
 
 /// Decodes `bytes` as the message `m` into `tree`.
 ///
@@ -57,7 +57,7 @@ struct List {
 }
 
 impl TreeSink<'_> {
-    /// Takes room for a field of an open message. If there is none left, the message fails when it is closed.
+    /// Takes room for a field of an open message. If there is none left, the message fails, at the latest when it is closed.
     #[inline(always)]
     fn take_room(&mut self) -> bool {
         let left = self.left.checked_sub(Tree::ENTRY);
@@ -102,6 +102,17 @@ impl Sink for TreeSink<'_> {
     type Frame = Frame;
     const TABLES: bool = true;
     const PATHS: bool = false;
+
+    #[inline(always)]
+    fn may_owe(_: Op) -> bool {
+        true
+    }
+
+    /// All, once there is no room for another field.
+    #[inline(always)]
+    fn owed(&mut self) -> u64 {
+        if self.left < Tree::ENTRY { u64::MAX } else { 0 }
+    }
 
     fn open(&mut self, _: &MessagePlan) -> Option<Frame> {
         self.opened = self.opened.wrapping_add(1);

@@ -78,7 +78,7 @@ impl<S: Sink> Put for ToEntry<'_, S> {
 /// Charges what the sink owes for the value of `f` that it just got, which ends at `r`.
 #[inline(always)]
 pub(super) fn settle<S: Sink>(r: Reader, f: &FieldPlan, sink: &mut S, cx: &mut Context) -> Result<()> {
-    if S::STRINGS_OWE && matches!(f.op, Op::String | Op::Bytes | Op::Message) {
+    if S::may_owe(f.op) {
         return at(r, cx.budget.charge(sink.owed()));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! What the decoder tells.
 
-use crate::schema::{Default, FieldPlan, Flags, MessagePlan};
+use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op};
 
 /// A scalar that is no string.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,9 +46,12 @@ pub trait Sink {
     /// Whether messages of fields with [`Flags::ENTER`] are opened, even if others stay bytes. They
     /// have no table, so `close` is not called.
     const PATHS: bool;
-    /// Whether strings may make the sink owe.
-    const STRINGS_OWE: bool = false;
 
+    /// Whether values of that kind may make the sink owe something. Entries of maps always may.
+    #[inline(always)]
+    fn may_owe(_: Op) -> bool {
+        false
+    }
     /// Bytes of memory to be charged for what came since it was asked last, beyond what the kernel charges.
     #[inline(always)]
     fn owed(&mut self) -> u64 {

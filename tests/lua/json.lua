@@ -182,6 +182,8 @@ h.test("depth and memory are limited as those of decode", function()
   local small = h.instance { max_bytes = 10000 }
   raises("too large for option max_bytes", error, select(2, small.from_json(ALL, '{"rInt32":[' .. ("1,"):rep(1000) .. "1]}")))
   raises("too large for option max_bytes", small.to_json, ALL, pb.encode(ALL, { s_string = ("x"):rep(20000) }))
+  -- As soon as it is clear, not at the end.
+  raises("too large for option max_bytes, at byte 302", small.to_json, ALL, ("\24\1"):rep(2000))
 end)
 
 h.test("long texts go both ways", function()

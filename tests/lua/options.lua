@@ -149,6 +149,28 @@ h.test("max_bytes bounds what one decode builds", function()
   h.eq(pb.decode("every3.All", h.bytes "ca 03 00 18 05"), { r_inner = { {} }, s_int32 = 5 })
 end)
 
+h.test("what is built before max_bytes ends it takes about as much", function()
+  local field = h.field
+  local small = {
+    field(57, ""), field(132, ""), field(132, field(57, "")), field(132, field(54, "")), field(132, field(92, "")),
+    field(132, field(131, "")), field(132, "\24\1"), field(132, field(1000, "x")), field(92, "\10\1a"), field(54, ""),
+    field(53, "\1"),
+  }
+  for _, defaults in ipairs { "none", "metatable", "copy" } do
+    local pb = h.instance { max_bytes = 4000000, defaults = defaults }
+    for i, bytes in ipairs(small) do
+      bytes = bytes:rep(300000)
+      collectgarbage()
+      collectgarbage "stop"
+      local before = collectgarbage "count"
+      refuses("too large for option max_bytes", pb.decode("every3.All", bytes))
+      local built = (collectgarbage "count" - before) * 1024
+      collectgarbage "restart"
+      assert(built < 1.5 * 4000000, ("%d bytes of field %d"):format(built, i))
+    end
+  end
+end)
+
 h.test("array_metatable and map_metatable", function()
   local pb = h.instance()
   local array, map = { name = "array" }, { name = "map" }

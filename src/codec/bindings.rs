@@ -3,7 +3,7 @@
 //!
 //! A pin is a slot of a Lua table, the table of pins, which every call has on its stack.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -117,7 +117,16 @@ pub struct Bindings {
     pub set: Arc<Set>,
     messages: Box<[OnceCell<Box<BoundMessage>>]>,
     enums: Box<[OnceCell<Box<BoundEnum>>]>,
+    /// The pins of types whose binding has begun. Where it ended with an error, the next one goes on with them.
+    begun: RefCell<Vec<(Type, Slot)>>,
     next_pin: Cell<Slot>,
+}
+
+/// A type by its index.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Message(u32),
+    Enum(u32),
 }
 
 impl Bindings {
@@ -125,14 +134,36 @@ impl Bindings {
     pub fn new(set: Arc<Set>, first_pin: Slot) -> Self {
         let messages = set.messages.iter().map(|_| OnceCell::new()).collect();
         let enums = set.enums.iter().map(|_| OnceCell::new()).collect();
-        Bindings { set, messages, enums, next_pin: Cell::new(first_pin) }
+        Bindings { set, messages, enums, begun: RefCell::default(), next_pin: Cell::new(first_pin) }
     }
 
-    /// Takes `n` pins.
-    pub fn take_pins(&self, n: usize) -> Slot {
-        let first = self.next_pin.get();
-        self.next_pin.set(first + n as Slot);
-        first
+    /// Pins the value on top, which it pops, and answers where. May raise; then no pin is taken.
+    ///
+    /// # Safety
+    /// A value on top, the table of pins at `pins`, which is no index relative to the top.
+    pub unsafe fn pin(&self, l: *mut lua_State, pins: c_int) -> Slot {
+        let pin = self.next_pin.get();
+        // SAFETY: as the caller promises. Setting a slot runs no finalizer, which might take a pin.
+        unsafe { lua_rawseti(l, pins, pin) };
+        self.next_pin.set(pin + 1);
+        pin
+    }
+
+    /// Begins to bind a type: answers the first of its `n` pins.
+    fn begin(&self, what: Type, n: usize) -> Slot {
+        let mut begun = self.begun.borrow_mut();
+        if let Some((_, base)) = begun.iter().find(|(other, _)| *other == what) {
+            return *base;
+        }
+        let base = self.next_pin.get();
+        self.next_pin.set(base + n as Slot);
+        begun.push((what, base));
+        base
+    }
+
+    /// The type is bound.
+    fn end(&self, what: Type) {
+        self.begun.borrow_mut().retain(|(other, _)| *other != what);
     }
 
     /// The message type at `index`, bound. May raise.
@@ -154,7 +185,7 @@ impl Bindings {
         let plan = self.set.message(index)?;
         let n = plan.names.len();
         let second = || plan.fields.iter().filter_map(|f| Some((f.index, plan.second_name(f)?)));
-        let base = self.take_pins(n + second().count());
+        let base = self.begin(Type::Message(index), n + second().count());
         let second_base = base + n as Slot;
         // SAFETY: all that may raise comes first, in `pin_names`; then nothing of Lua's is
         // called but reads, so what is on the heap cannot be jumped over.
@@ -176,6 +207,7 @@ impl Bindings {
                 hint: Cell::new(0),
                 metas: Default::default(),
             }));
+            self.end(Type::Message(index));
             cell.get().map(|b| &**b)
         }
     }
@@ -194,7 +226,7 @@ impl Bindings {
         let plan = self.set.enumeration(index)?;
         let n = plan.names.len();
         let count = plan.values().count();
-        let base = self.take_pins(n + count);
+        let base = self.begin(Type::Enum(index), n + count);
         // SAFETY: as in `bind_message`.
         unsafe {
             pin_names(l, pins, base, plan.names.iter().map(|n| &**n));
@@ -204,6 +236,7 @@ impl Bindings {
             let numbers = plan.values().map(|(_, number)| number).collect();
             let cell = self.enums.get(index as usize)?;
             let _ = cell.set(Box::new(BoundEnum { base, names, numbers }));
+            self.end(Type::Enum(index));
             cell.get().map(|b| &**b)
         }
     }
@@ -238,11 +271,17 @@ impl Bindings {
     }
 }
 
+/// Pins names from `base` on. Those that stand there already stay: addresses may have been taken of them.
 unsafe fn pin_names<'n>(l: *mut lua_State, pins: Pins, base: Slot, names: impl Iterator<Item = &'n str>) {
     // SAFETY: the caller has the table of pins and free slots.
     unsafe {
         for (i, name) in names.enumerate() {
-            set_bytes(l, pins.table, base + i as Slot, name.as_bytes());
+            let pin = base + i as Slot;
+            lua_rawgeti(l, pins.table, pin);
+            if lua_type(l, -1) == LUA_TNIL {
+                set_bytes(l, pins.table, pin, name.as_bytes());
+            }
+            pop(l, 1);
         }
     }
 }

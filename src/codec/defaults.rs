@@ -48,8 +48,7 @@ pub unsafe fn metas(l: *mut lua_State, pins: Pins, b: &Bindings, m: &MessagePlan
         push_pair(l, metas, metas + 1, &b.set, m, rules.variant());
         lua_rawgeti(l, -1, 1);
         let decoded = lua_topointer(l, -1) as usize;
-        let decoded_pin = b.take_pins(1);
-        lua_rawseti(l, pins.table, decoded_pin);
+        let decoded_pin = b.pin(l, pins.table);
         lua_settop(l, metas - 1);
         bound.metas(rules).set(Metas { decoded_pin, decoded });
     }

@@ -7,9 +7,10 @@
 use std::ffi::c_int;
 
 use super::source::{List, Result, StackSource};
+use crate::error::EncodeError;
 use crate::schema::{MessagePlan, Op};
 use crate::vm::api::*;
-use crate::vm::{Pins, pop, raw_get_str, string_at, to_int, to_uint};
+use crate::vm::{NotWhole, Pins, pop, raw_get_str, string_at, to_int, to_uint};
 
 /// How the entries come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(super) fn open<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, entry
             return Ok(List { at, begin, count: n as u64, form: Form::Entries });
         }
         if src.rules.sort_map {
-            let count = sort_keys(l, at, entry.fields.first().map(|key| key.op), src.pins);
+            let count = sort_keys(l, at, entry.fields.first().map(|key| key.op), src.pins)?;
             lua_pushinteger(l, count as Int + 1);
             src.top = begin + 2;
             return Ok(List { at, begin, count, form: Form::Sorted });
@@ -101,12 +102,16 @@ unsafe fn next_key<const FORM: u8>(src: &StackSource<FORM>, table: c_int) -> Res
         if !src.called {
             return Ok(lua_next(l, table) != 0);
         }
+        // Whether it is `lua_next` that raises, and not a hook.
+        let mut within = false;
         lua_pushcclosure(l, protected_next, 0);
         lua_insert(l, -2);
         lua_pushvalue(l, table);
         lua_insert(l, -2);
-        if lua_pcall(l, 2, 2, 0) != 0 {
-            return Err(src.fail(format_args!("table changed while it was encoded")));
+        lua_pushlightuserdata(l, (&raw mut within).cast());
+        if lua_pcall(l, 3, 2, 0) != 0 {
+            let changed = within.then(|| src.fail(format_args!("table changed while it was encoded")));
+            return Err(changed.unwrap_or(EncodeError::Raised));
         }
         if lua_type(l, -2) == LUA_TNIL {
             pop(l, 2);
@@ -117,9 +122,14 @@ unsafe fn next_key<const FORM: u8>(src: &StackSource<FORM>, table: c_int) -> Res
 }
 
 unsafe extern "C-unwind" fn protected_next(l: *mut lua_State) -> c_int {
-    // SAFETY: called by `next_key` with a table and a key.
+    // SAFETY: called by `next_key` with a table, a key and a flag that lives as long as this runs.
     unsafe {
-        if lua_next(l, 1) == 0 {
+        let within = lua_touserdata(l, 3).cast::<bool>();
+        lua_settop(l, 2);
+        within.write(true);
+        let any = lua_next(l, 1) != 0;
+        within.write(false);
+        if !any {
             lua_pushnil(l);
             lua_pushnil(l);
         }
@@ -205,28 +215,35 @@ enum Key<'a> {
 }
 
 impl Key<'_> {
-    unsafe fn at<'a>(l: *mut lua_State, index: c_int, op: Option<Op>, pins: Pins) -> Key<'a> {
+    unsafe fn at<'a>(l: *mut lua_State, index: c_int, op: Option<Op>, pins: Pins) -> Result<Key<'a>> {
+        fn of<'a, T>(number: std::result::Result<T, NotWhole>, key: fn(T) -> Key<'a>) -> Result<Key<'a>> {
+            match number {
+                Ok(number) => Ok(key(number)),
+                Err(NotWhole::Raised) => Err(EncodeError::Raised),
+                Err(NotWhole::Type | NotWhole::Value) => Ok(Key::Wrong),
+            }
+        }
         // SAFETY: the type is checked, so no number is converted; the string stays in its table.
         // A boxed number is told by a protected call.
         unsafe {
             let kind = lua_type(l, index);
-            match (op, kind) {
+            Ok(match (op, kind) {
                 (Some(Op::Bool), LUA_TBOOLEAN) => Key::Bool(lua_toboolean(l, index) != 0),
                 (Some(Op::String), LUA_TSTRING) => Key::String(string_at(l, index).unwrap_or_default()),
                 (Some(Op::Uint64 | Op::Fixed64), LUA_TNUMBER | LUA_TSTRING | LUA_TCDATA) => {
-                    to_uint(l, index, kind, pins).map_or(Key::Wrong, Key::Uint)
+                    of(to_uint(l, index, kind, pins), Key::Uint)?
                 }
                 (Some(op), LUA_TNUMBER | LUA_TSTRING | LUA_TCDATA) if op != Op::Bool && op != Op::String => {
-                    to_int(l, index, kind, pins).map_or(Key::Wrong, Key::Int)
+                    of(to_int(l, index, kind, pins), Key::Int)?
                 }
                 _ => Key::Wrong,
-            }
+            })
         }
     }
 }
 
 /// Pushes a list of the keys of the table at `at`, sorted; answers how many.
-unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>, pins: Pins) -> u64 {
+unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>, pins: Pins) -> Result<u64> {
     // SAFETY: the source made room. All tables are made before the vectors, which no raising
     // call can then jump over: reading and writing slots that exist raises nothing, and boxed
     // numbers are told by a protected call.
@@ -251,20 +268,27 @@ unsafe fn sort_keys(l: *mut lua_State, at: c_int, op: Option<Op>, pins: Pins) ->
             lua_pushvalue(l, -1);
             lua_rawseti(l, found, i);
         }
-        permute(l, found, sorted, count, op, pins);
+        permute(l, found, sorted, count, op, pins)?;
         lua_settop(l, sorted);
-        count as u64
+        Ok(count as u64)
     }
 }
 
 #[inline(never)]
-unsafe fn permute(l: *mut lua_State, found: c_int, sorted: c_int, count: Slot, op: Option<Op>, pins: Pins) {
+unsafe fn permute(
+    l: *mut lua_State,
+    found: c_int,
+    sorted: c_int,
+    count: Slot,
+    op: Option<Op>,
+    pins: Pins,
+) -> Result<()> {
     // SAFETY: see `sort_keys`.
     unsafe {
         let mut keys: Vec<(Key, Slot)> = Vec::with_capacity(count as usize);
         for i in 1..=count {
             lua_rawgeti(l, found, i);
-            keys.push((Key::at(l, -1, op, pins), i));
+            keys.push((Key::at(l, -1, op, pins)?, i));
             pop(l, 1);
         }
         keys.sort();
@@ -272,5 +296,6 @@ unsafe fn permute(l: *mut lua_State, found: c_int, sorted: c_int, count: Slot, o
             lua_rawgeti(l, found, *from);
             lua_rawseti(l, sorted, to as Slot + 1);
         }
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::c_int;
 
 use super::show::Shown;
 use super::source::{Result, StackSource};
+use crate::error::EncodeError;
 use crate::schema::{EnumPlan, FieldPlan, unknown_value};
 use crate::vm::api::*;
 use crate::vm::{NotWhole, pop, string_at, to_int};
@@ -26,6 +27,7 @@ impl<const FORM: u8> StackSource<'_, FORM> {
             match to_int(self.l, at, lua_type(self.l, at), self.pins) {
                 Ok(n) => i32::try_from(n).map_err(|_| self.number_error(at, field)),
                 Err(NotWhole::Value) => Err(self.number_error(at, field)),
+                Err(NotWhole::Raised) => Err(EncodeError::Raised),
                 Err(NotWhole::Type) => Err(self.wrong(at, "name or number of an enum")),
             }
         }

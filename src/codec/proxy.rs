@@ -11,7 +11,7 @@ use super::show::Shown;
 use super::source::{Result, StackSource};
 use crate::error::EncodeError;
 use crate::vm::api::*;
-use crate::vm::{Pins, pop, raw_get_str};
+use crate::vm::{Pins, has_room, pop, raw_get_str};
 
 /// A list without `__len` may have no end.
 const LONGEST: i64 = 1 << 26;
@@ -23,7 +23,7 @@ pub(super) fn resolve<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, li
     let l = src.l;
     // SAFETY: the source made room; `at` is a table with a metatable.
     unsafe {
-        if lua_checkstack(l, 16) == 0 {
+        if !has_room(l, 16) {
             return Err(src.fail(format_args!("stack overflow")));
         }
         let base = src.top;

@@ -18,7 +18,9 @@ use crate::error::{EncodeError, Index, Trace};
 use crate::kernel::{Fields, Nested, Source};
 use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::vm::api::*;
-use crate::vm::{NotWhole, Pins, is_empty, pop, string_address, string_at, to_bytes, to_float, to_int, to_uint};
+use crate::vm::{
+    NotWhole, Pins, has_room, is_empty, pop, string_address, string_at, to_bytes, to_float, to_int, to_uint,
+};
 
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
@@ -106,7 +108,7 @@ impl<'a, const FORM: u8> StackSource<'a, FORM> {
         self.known.0 = 0;
     }
 
-    /// Makes room for `n` values above the top.
+    /// Makes room for `n` values above the top. May raise.
     #[inline(always)]
     pub(super) fn reserve(&mut self, n: c_int) -> bool {
         // PUC Lua keeps room that a function asked for until it returns. LuaJIT may take it back
@@ -116,8 +118,8 @@ impl<'a, const FORM: u8> StackSource<'a, FORM> {
             return true;
         }
         self.room = self.top + n;
-        // SAFETY: only asks for room.
-        unsafe { lua_checkstack(self.l, n) != 0 }
+        // SAFETY: the frames of an encode hold no value with a destructor.
+        unsafe { has_room(self.l, n) }
     }
 
     #[cold]
@@ -148,6 +150,7 @@ impl<'a, const FORM: u8> StackSource<'a, FORM> {
         match why {
             NotWhole::Type => self.wrong(at, title(f.op)),
             NotWhole::Value => self.number_error(at, f),
+            NotWhole::Raised => EncodeError::Raised,
         }
     }
 

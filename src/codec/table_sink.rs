@@ -3,7 +3,6 @@
 //! While a message is open its table is on top of the stack. A nested value stands above its
 //! key: `table key value`; lists and maps likewise, so `store` is one raw set.
 
-use std::cell::RefCell;
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
@@ -15,7 +14,7 @@ use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{FieldPlan, MessagePlan, Op};
 use crate::vm::api::*;
-use crate::vm::{Pins, hash, pop, string_at};
+use crate::vm::{Lender, Lent, Pins, has_room, hash, pop, string_at};
 
 /// Slots that one level takes: its key and table, a list and its key, an element's key and value,
 /// and what setting them up needs.
@@ -31,9 +30,11 @@ pub struct TableSink<'a> {
     pub bindings: &'a Bindings,
     /// How values are given.
     pub rules: Rules,
-    /// Unknown fields of the open messages that have more than one run of them, as a stack.
-    pub unknown: &'a RefCell<Vec<u8>>,
-    /// How much of `unknown` is this call's: what stands above was left by one that failed.
+    /// What lends `gathered`.
+    pub unknown: &'a Lender<Vec<u8>>,
+    /// Unknown fields of the open messages that have more than one run of them, as a stack; null as long as none has.
+    pub gathered: *mut Lent<Vec<u8>>,
+    /// How much stands there.
     pub unknown_len: usize,
     /// Watches keys and strings.
     pub flood: Flood<'a>,
@@ -75,7 +76,7 @@ impl<'a> TableSink<'a> {
         let bindings: &'a Bindings = self.bindings;
         // SAFETY: room is asked for.
         unsafe {
-            if lua_checkstack(self.l, LEVEL) == 0 {
+            if !has_room(self.l, LEVEL) {
                 return None;
             }
             let bound = bindings.message(self.l, self.pins, m.index)?;
@@ -101,30 +102,33 @@ impl<'a> TableSink<'a> {
     fn attach_unknown(&mut self, frame: Frame, last: &[u8]) -> usize {
         let l = self.l;
         // SAFETY: `open` made room: table, key, old value, buffer, result. The old value stays on
-        // the stack while it is copied; `unknown` is not borrowed while Lua is called.
+        // the stack while it is copied; what is gathered is this call's alone.
         unsafe {
             lua_rawgeti(l, self.pins.table, PIN_UNKNOWN);
             lua_pushvalue(l, -1);
             lua_rawget(l, -3);
             let old = string_at(l, -1).unwrap_or_default();
-            let gathered = self.unknown_len - frame.unknown_start;
-            let total = old.len() + gathered + last.len();
+            let gathered = match self.gathered.as_ref() {
+                Some(lent) => lent.scratch.get(frame.unknown_start..).unwrap_or_default(),
+                None => &[],
+            };
+            let total = old.len() + gathered.len() + last.len();
             if total == last.len() {
                 self.flood.push(l, last);
             } else {
                 let buffer = lua_newuserdata(l, total).cast::<u8>();
                 let to = std::slice::from_raw_parts_mut(buffer, total);
-                let unknown = self.unknown.borrow();
-                let gathered = unknown.get(frame.unknown_start..self.unknown_len).unwrap_or_default();
                 for (to, from) in to.iter_mut().zip(old.iter().chain(gathered).chain(last)) {
                     *to = *from;
                 }
-                drop(unknown);
                 push_bytes(l, std::slice::from_raw_parts(buffer, total));
                 lua_remove(l, -2);
             }
             lua_remove(l, -2);
             lua_rawset(l, -3);
+            if let Some(lent) = self.gathered.as_mut() {
+                lent.scratch.truncate(frame.unknown_start);
+            }
             self.unknown_len = frame.unknown_start;
             if frame.merging { total } else { 0 }
         }
@@ -185,10 +189,16 @@ impl<'a> Sink for TableSink<'a> {
     #[cold]
     fn unknown(&mut self, _: Frame<'a>, raw: &[u8]) {
         if self.rules.keep_unknown {
-            let mut unknown = self.unknown.borrow_mut();
-            unknown.truncate(self.unknown_len);
-            unknown.extend_from_slice(raw);
-            self.unknown_len = unknown.len();
+            // SAFETY: what is lent is this call's alone. The first argument, a name, is not needed any more, and `open`
+            // made room.
+            unsafe {
+                if self.gathered.is_null() {
+                    self.gathered = self.unknown.take(self.l);
+                }
+                let unknown = &mut (*self.gathered).scratch;
+                unknown.extend_from_slice(raw);
+                self.unknown_len = unknown.len();
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::rules::{Defaults, Rules};
 use super::worklist::Worklist;
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Set};
 use crate::vm::api::*;
-use crate::vm::{Pins, is_empty, raw_get_str};
+use crate::vm::{Pins, has_room, is_empty, raw_get_str};
 
 /// Whether the table at `index` was made by reading and has nothing but such tables. May raise.
 ///
@@ -22,7 +22,7 @@ pub unsafe fn is_untouched(l: *mut lua_State, index: c_int) -> bool {
     // SAFETY: room is asked for; the stack is as found at every exit. Above `top`: the list, a
     // table, its metatable, mark and shapes, a key, a value and its shape.
     unsafe {
-        if lua_type(l, index) != LUA_TTABLE || lua_checkstack(l, LEVEL) == 0 || lua_getmetatable(l, index) == 0 {
+        if lua_type(l, index) != LUA_TTABLE || !has_room(l, LEVEL) || lua_getmetatable(l, index) == 0 {
             return false;
         }
         let top = lua_gettop(l) - 1;

@@ -10,7 +10,7 @@ use crate::kernel::{self};
 use crate::schema::{MessagePlan, Paths, Pattern};
 use crate::state::{Epoch, Instance, Options, UPVALUE_PINS};
 use crate::vm::api::*;
-use crate::vm::{Pins, raise};
+use crate::vm::{Pins, has_room, raise};
 
 pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
     // SAFETY: the pins on the stack keep the epoch, the arguments the input. No value with a
@@ -38,7 +38,7 @@ pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
 /// Pushes the table of the message `m` that `input` is. May raise.
 ///
 /// # Safety
-/// The epoch's table of pins is on the stack, and so is what keeps `input`; no frame up to Lua holds a value with a
+/// Index 1 has a value that is not needed any more. The epoch's table of pins is on the stack, and so is what keeps `input`; no frame up to Lua holds a value with a
 /// destructor.
 #[inline(always)]
 pub(super) unsafe fn push_message(
@@ -50,34 +50,23 @@ pub(super) unsafe fn push_message(
     m: &MessagePlan,
     input: &[u8],
 ) -> Result<(), DecodeError> {
-    // A call that is interrupted by this one keeps its part.
-    let start = instance.unknown.borrow().len();
     let mut sink = TableSink {
         l,
         pins,
         bindings: &epoch.bindings,
         rules: options.rules,
         unknown: &instance.unknown,
-        unknown_len: start,
+        gathered: std::ptr::null_mut(),
+        unknown_len: 0,
         flood: Flood::new(&instance.watch),
     };
     let mut cx = options.context(epoch.set(), &instance.trace);
     let result = kernel::decode(input, m, &mut sink, &mut cx);
-    if instance.unknown.borrow().len() != start {
-        release_unknown(instance, start);
+    if !sink.gathered.is_null() {
+        // SAFETY: the sink has it from there, and ends here.
+        unsafe { instance.unknown.give(sink.gathered) };
     }
     result
-}
-
-/// Cuts the scratch of unknown fields back, and gives the memory of huge ones back.
-#[cold]
-fn release_unknown(instance: &Instance, start: usize) {
-    const KEPT: usize = 1 << 20;
-    let mut unknown = instance.unknown.borrow_mut();
-    unknown.truncate(start);
-    if start == 0 && unknown.capacity() > KEPT {
-        *unknown = Vec::new();
-    }
 }
 
 /// The text of `error`, which arose in `input`.
@@ -134,7 +123,7 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         }
         let count = pattern.count;
         // A C function has 20 free slots; the owner and an open list or map need up to ten.
-        if count > 8 && lua_checkstack(l, c_int::from(count) + 16) == 0 {
+        if count > 8 && !has_room(l, c_int::from(count) + 16) {
             raise(l, &Text::of("stack overflow"));
         }
         let options = instance.options.get();
@@ -166,7 +155,7 @@ unsafe fn unpack_paths(
 ) -> c_int {
     // SAFETY: as in `unpack`; the pattern's owner is just below `base`.
     unsafe {
-        if lua_checkstack(l, PathSink::room(pattern, paths)) == 0 {
+        if !has_room(l, PathSink::room(pattern, paths)) {
             raise(l, &Text::of("stack overflow"));
         }
         let options = instance.options.get();

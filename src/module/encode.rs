@@ -9,7 +9,7 @@ use crate::kernel::{self, Context};
 use crate::schema::{MessagePlan, Paths, Pattern, Set};
 use crate::state::{Instance, Options, UPVALUE_PINS};
 use crate::vm::api::*;
-use crate::vm::{Pins, raise};
+use crate::vm::{Lent, Pins, has_room, raise};
 use crate::wire::Writer;
 
 /// Metamethods that encode may nest so deep; beyond, only flat messages are encoded, until Lua's
@@ -19,7 +19,7 @@ const MOST_NESTED: u32 = 100;
 /// Encodes argument 2 as the type that argument 1 names, into a writer of the instance.
 /// Leaves arguments and pins on the stack.
 #[inline(always)]
-pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) -> *mut Writer {
+pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) -> *mut Lent<Writer> {
     // SAFETY: the pins on the stack keep the epoch. No value with a destructor is in this frame:
     // the writer is the instance's.
     unsafe {
@@ -54,11 +54,11 @@ unsafe fn write<const FORM: u8>(
     source: &mut StackSource<FORM>,
     m: &MessagePlan,
     mut cx: Context,
-) -> *mut Writer {
+) -> *mut Lent<Writer> {
     // SAFETY: the writer is this call's alone; no frame holds a value with a destructor.
     unsafe {
-        let writer = instance.take_writer();
-        if let Err(error) = kernel::encode(source, 2, m, &mut *writer, &mut cx) {
+        let writer = instance.writers.take(source.l);
+        if let Err(error) = kernel::encode(source, 2, m, &mut (*writer).scratch, &mut cx) {
             encode_failed(source.l, instance, writer, &m.name, error);
         }
         writer
@@ -80,14 +80,14 @@ fn encoding<'a>(instance: &'a Instance, set: &'a Set, options: &Options) -> Cont
 unsafe fn encode_failed(
     l: *mut lua_State,
     instance: &Instance,
-    writer: *mut Writer,
+    writer: *mut Lent<Writer>,
     root: &str,
     error: EncodeError,
 ) -> ! {
     let text = traced(instance, root, None);
     // SAFETY: the writer is not used any more; a raised error's value is on top.
     unsafe {
-        instance.give_writer(writer);
+        instance.writers.give(writer);
         if error == EncodeError::Raised {
             lua_error(l);
         }
@@ -105,8 +105,8 @@ pub unsafe extern "C-unwind" fn encode(l: *mut lua_State) -> c_int {
         lua_settop(l, 2);
         let instance = Instance::of(l);
         let writer = write_table(l, instance, 2);
-        push_bytes(l, (*writer).written());
-        instance.give_writer(writer);
+        push_bytes(l, (*writer).scratch.written());
+        instance.writers.give(writer);
         1
     }
 }
@@ -118,11 +118,11 @@ unsafe fn write_buffer(l: *mut lua_State, arguments: c_int) -> (*mut u8, usize) 
     unsafe {
         let instance = Instance::of(l);
         let writer = write_table(l, instance, arguments);
-        let n = (*writer).len();
+        let n = (*writer).scratch.len();
         lua_settop(l, arguments + 1);
         let buffer = lua_newuserdata(l, n.max(1)).cast::<u8>();
-        buffer.copy_from_nonoverlapping((*writer).written().as_ptr(), n);
-        instance.give_writer(writer);
+        buffer.copy_from_nonoverlapping((*writer).scratch.written().as_ptr(), n);
+        instance.writers.give(writer);
         (buffer, n)
     }
 }
@@ -133,7 +133,7 @@ unsafe fn write_buffer(l: *mut lua_State, arguments: c_int) -> (*mut u8, usize) 
 unsafe fn encode_with(l: *mut lua_State, top: c_int) -> c_int {
     // SAFETY: the buffer stays at index 1 while the function runs.
     unsafe {
-        if lua_checkstack(l, 8) == 0 {
+        if !has_room(l, 8) {
             raise(l, &Text::of("stack overflow"));
         }
         let (buffer, n) = write_buffer(l, top);
@@ -219,8 +219,8 @@ unsafe fn pack_values<const FORM: u8>(
         let mut cx = encoding(instance, &pattern.set, &options);
         cx.required = false;
         let writer = write(instance, &mut source, &pattern.plan, cx);
-        push_bytes(l, (*writer).written());
-        instance.give_writer(writer);
+        push_bytes(l, (*writer).scratch.written());
+        instance.writers.give(writer);
         1
     }
 }
@@ -233,7 +233,7 @@ unsafe fn fill_values(l: *mut lua_State, root: &str, values: c_int, names: c_int
         if values > names {
             raise(l, &Text::of(format_args!("{root}: {values} values for {names} names")));
         }
-        if lua_checkstack(l, names - values + 8) == 0 {
+        if !has_room(l, names - values + 8) {
             raise(l, &Text::of("stack overflow"));
         }
         for _ in values..names {

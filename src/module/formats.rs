@@ -122,8 +122,8 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
             }
             LUA_TTABLE => {
                 let writer = write_table(l, instance, OWNER);
-                let wrong = render(instance, epoch, m, (*writer).written(), false, &choices, out, print);
-                instance.give_writer(writer);
+                let wrong = render(instance, epoch, m, (*writer).scratch.written(), false, &choices, out, print);
+                instance.writers.give(writer);
                 wrong
             }
             _ => bad_argument(l, 2, function.name, expected("table or string", l, 2)),

@@ -15,7 +15,7 @@ use crate::error::{Kind, Text};
 use crate::schema::unknown_type;
 use crate::state::{Epoch, Instance, PIN_FUNCTIONS};
 use crate::vm::api::*;
-use crate::vm::{BadArgument, expected, input_at, pop, push_owner, raise, raw_set_str, string_at};
+use crate::vm::{BadArgument, expected, has_room, input_at, pop, push_owner, raise, raw_set_str, string_at};
 
 type Function = unsafe extern "C-unwind" fn(*mut lua_State) -> c_int;
 
@@ -77,7 +77,7 @@ unsafe fn push_instance(l: *mut lua_State) {
     // SAFETY: room is asked for. Stack: owner pins functions module.
     unsafe {
         lua_settop(l, 1);
-        if lua_checkstack(l, 40) == 0 {
+        if !has_room(l, 40) {
             raise(l, &Text::of("stack overflow"));
         }
         let instance = push_owner(l, Instance::new);

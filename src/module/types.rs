@@ -119,13 +119,15 @@ unsafe fn finish_register(l: *mut lua_State, instance: &Instance, outcome: *cons
         match &*outcome {
             Err(error) => raise(l, &Text::of(error)),
             Ok(report) => {
-                if instance.is_behind() {
-                    instance.renew(l, lua_upvalueindex(2));
-                }
                 lua_pushboolean(l, 1);
                 push_some_names(l, &report.missing);
                 push_some_names(l, &report.replaced);
                 push_failed(l, &report.failed);
+                // The last that may raise: until it is done, the same call tells the same.
+                if instance.is_behind() {
+                    instance.renew(l, lua_upvalueindex(2));
+                }
+                instance.told();
                 4
             }
         }

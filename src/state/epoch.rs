@@ -191,12 +191,11 @@ impl Epoch {
         if self.kept.borrow().len() >= KEPT_PATTERNS {
             return;
         }
-        let pin = self.bindings.take_pins(1);
         // SAFETY: the owner is on top; what may raise comes before the map is touched.
-        unsafe {
+        let pin = unsafe {
             lua_pushvalue(l, -1);
-            lua_rawseti(l, pins, pin);
-        }
+            self.bindings.pin(l, pins)
+        };
         self.kept.borrow_mut().insert(text.into(), (pin, pattern.clone()));
     }
 }

@@ -23,7 +23,7 @@ use crate::error::{SchemaError, Text, Trace};
 use crate::schema::Sources;
 use crate::schema::{Registry, Report, io_error};
 use crate::vm::api::*;
-use crate::vm::{PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, pop, push_owner, raise, set_bytes, upvalue};
+use crate::vm::{Lender, PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, Scratch, pop, push_owner, raise, set_bytes, upvalue};
 use crate::wire::Writer;
 use epoch::{FIRST_PIN, PIN_TYPES};
 
@@ -46,18 +46,14 @@ pub struct Instance {
     /// Where errors are told.
     pub trace: Trace,
     /// See [`crate::codec::TableSink`].
-    pub unknown: RefCell<Vec<u8>>,
+    pub unknown: Lender<Vec<u8>>,
     /// See [`crate::codec::Flood`].
     pub watch: RefCell<Watch>,
     last_error: RefCell<Option<Box<[u8]>>>,
-    writer: Cell<*mut Writer>,
-    writers: RefCell<Writers>,
-}
-
-#[derive(Default)]
-struct Writers {
-    all: Vec<*mut Writer>,
-    free: Vec<*mut Writer>,
+    /// Files that were replaced, as long as no call has told so: memory may fail before it does.
+    untold: RefCell<Vec<Arc<str>>>,
+    /// What encodes write to.
+    pub writers: Lender<Writer>,
 }
 
 #[cold]
@@ -80,11 +76,11 @@ impl Instance {
             epoch: Cell::new(std::ptr::null()),
             nesting: Cell::new(0),
             trace: Trace::default(),
-            unknown: RefCell::default(),
+            unknown: Lender::new(),
             watch: RefCell::default(),
             last_error: RefCell::default(),
-            writer: Cell::new(std::ptr::null_mut()),
-            writers: RefCell::default(),
+            untold: RefCell::default(),
+            writers: Lender::new(),
         }
     }
 
@@ -111,38 +107,6 @@ impl Instance {
     pub unsafe fn epoch<'a>(&self) -> &'a Epoch {
         // SAFETY: `renew` set it; the current table of pins owns it.
         unsafe { &*self.epoch.get() }
-    }
-
-    /// A writer for the caller alone, empty. One that an error keeps from being given back is
-    /// freed with the instance.
-    #[inline(always)]
-    pub fn take_writer(&self) -> *mut Writer {
-        let writer = self.writer.replace(std::ptr::null_mut());
-        if writer.is_null() { self.other_writer() } else { writer }
-    }
-
-    #[cold]
-    fn other_writer(&self) -> *mut Writer {
-        let mut writers = self.writers.borrow_mut();
-        writers.free.pop().unwrap_or_else(|| {
-            let writer = Box::into_raw(Box::<Writer>::default());
-            writers.all.push(writer);
-            writer
-        })
-    }
-
-    /// Gives a writer back.
-    ///
-    /// # Safety
-    /// It was taken from this instance and is used no more.
-    #[inline(always)]
-    pub unsafe fn give_writer(&self, writer: *mut Writer) {
-        // SAFETY: as the caller promises.
-        unsafe { (*writer).clear() };
-        let other = self.writer.replace(writer);
-        if !other.is_null() {
-            self.writers.borrow_mut().free.push(other);
-        }
     }
 
     /// Whether registering `bytes` would change nothing, and no file waits. Calls nothing of Lua's.
@@ -195,7 +159,14 @@ impl Instance {
 
     fn protected(&self, register: impl FnOnce() -> Registered) -> Registered {
         let result = catch_unwind(AssertUnwindSafe(register));
-        let result = result.unwrap_or_else(|_| Err(SchemaError("internal error in the schema compiler".into())));
+        let mut result = result.unwrap_or_else(|_| Err(SchemaError("internal error in the schema compiler".into())));
+        if let Ok(report) = &mut result {
+            let mut untold = self.untold.borrow_mut();
+            untold.append(&mut report.replaced);
+            untold.sort_unstable();
+            untold.dedup();
+            report.replaced.clone_from(&untold);
+        }
         let error = match &result {
             Ok(report) => report.failure.as_ref(),
             Err(error) => Some(error),
@@ -206,8 +177,14 @@ impl Instance {
         result
     }
 
+    /// What was registered has been told, and its epoch has begun.
+    pub fn told(&self) {
+        self.untold.take();
+    }
+
     /// Forgets all types.
     pub fn clear(&self) {
+        self.untold.take();
         self.registry.borrow_mut().clear();
     }
 
@@ -245,7 +222,7 @@ impl Instance {
     /// functions. May raise; then the old epoch stays.
     ///
     /// # Safety
-    /// The old table of pins is at `old`, or nil where there is none; 20 free slots.
+    /// The old table of pins is at `old`, or nil where there is none; ten free slots.
     pub unsafe fn renew(&self, l: *mut lua_State, old: c_int) {
         // SAFETY: all that may raise comes before the epoch changes. The set is cloned into its
         // owners by `push_owner`, which lets nothing jump over it.
@@ -308,13 +285,10 @@ impl Default for Instance {
     }
 }
 
-impl Drop for Instance {
-    fn drop(&mut self) {
-        for writer in std::mem::take(&mut self.writers.borrow_mut().all) {
-            // SAFETY: each was made by `other_writer` and is in this list once; no call uses it
-            // any more, for its function would keep the instance.
-            drop(unsafe { Box::from_raw(writer) });
-        }
+impl Scratch for Writer {
+    #[inline(always)]
+    fn clear(&mut self) {
+        Writer::clear(self);
     }
 }
 

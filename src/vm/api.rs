@@ -6,9 +6,9 @@
 use std::ffi::{c_char, c_int, c_void};
 
 pub use mlua::ffi::{
-    LUA_REGISTRYINDEX, LUA_TBOOLEAN, LUA_TLIGHTUSERDATA, LUA_TNIL, LUA_TNUMBER, LUA_TSTRING, LUA_TTABLE, lua_CFunction,
-    lua_State, lua_call, lua_error, lua_insert, lua_newuserdata, lua_pcall, lua_remove, lua_replace, lua_setupvalue,
-    lua_upvalueindex,
+    LUA_ERRMEM, LUA_REGISTRYINDEX, LUA_TBOOLEAN, LUA_TLIGHTUSERDATA, LUA_TNIL, LUA_TNUMBER, LUA_TSTRING, LUA_TTABLE,
+    lua_CFunction, lua_State, lua_call, lua_error, lua_insert, lua_newuserdata, lua_pcall, lua_remove, lua_replace,
+    lua_setupvalue, lua_upvalueindex,
 };
 
 /// Lua's integer type as the API passes it; before 5.3 numbers are floats all the same.

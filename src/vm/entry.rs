@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use mlua::ffi::{lua_Debug, lua_getinfo, lua_getstack, lua_getupvalue, lua_iscfunction};
+
 use super::api::*;
 use crate::error::Text;
 
@@ -14,6 +16,32 @@ use crate::error::Text;
 pub unsafe fn upvalue<'a, T>(l: *mut lua_State, n: c_int) -> Option<&'a T> {
     // SAFETY: as the caller promises; the userdata keeps a pointer to a live T or null.
     unsafe { (*lua_touserdata(l, lua_upvalueindex(n)).cast::<*const T>()).as_ref() }
+}
+
+/// Whether the running function was called, by however many others, from a function of the same thread that has the
+/// same upvalue 1. What other threads are within does not show.
+///
+/// # Safety
+/// The running function is a C function; two free slots.
+#[cold]
+pub unsafe fn is_within_another(l: *mut lua_State) -> bool {
+    // SAFETY: asking for the function alone fills nothing else in, and pushes it.
+    unsafe {
+        let mut call = std::mem::zeroed::<lua_Debug>();
+        let mut found = false;
+        for level in 1.. {
+            if found || lua_getstack(l, level, &mut call) == 0 {
+                break;
+            }
+            lua_getinfo(l, c"f".as_ptr(), &mut call);
+            let function = lua_gettop(l);
+            if lua_iscfunction(l, function) != 0 && !lua_getupvalue(l, function, 1).is_null() {
+                found = lua_rawequal(l, -1, lua_upvalueindex(1)) != 0;
+            }
+            lua_settop(l, function - 1);
+        }
+        found
+    }
 }
 
 /// Raises `text` as a string.

@@ -11,6 +11,7 @@ pub mod hash;
 mod imports;
 mod input;
 mod intern;
+mod lend;
 mod number;
 mod stack;
 mod version;
@@ -18,9 +19,10 @@ mod version;
 pub use entry::{push_owner, raise, upvalue};
 pub use input::{BadArgument, expected, input_at};
 pub use intern::{Addresses, spread, string_address};
+pub use lend::{Lender, Lent, Scratch};
 pub use number::{
     NotWhole, PIN_BOXED, PIN_INT64, PIN_UINT64, Pins, push_decimal, push_int, push_key, push_uint, to_float, to_int,
     to_uint,
 };
-pub use stack::{is_empty, pop, raw_get_str, raw_set_str, set_bytes, string_at, to_bytes, type_name};
+pub use stack::{has_room, is_empty, pop, raw_get_str, raw_set_str, set_bytes, string_at, to_bytes, type_name};
 pub use version::{BOXED_PINS, call_yieldable, check_version, pin_boxed, wrap_encode};

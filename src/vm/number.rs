@@ -30,6 +30,8 @@ pub enum NotWhole {
     Type,
     /// A fraction, NaN, infinity, or a number out of range.
     Value,
+    /// Telling a boxed number raised an error, whose value is on top of the stack.
+    Raised,
 }
 
 /// The largest magnitude up to which doubles hold every whole number.
@@ -237,7 +239,11 @@ unsafe fn other(l: *mut lua_State, index: c_int, pins: Pins) -> Result<Whole, No
             let index = super::stack::absolute(l, index);
             lua_rawgeti(l, pins.table, PIN_BOXED);
             lua_pushvalue(l, index);
-            let kind = if lua_pcall(l, 1, 1, 0) == 0 { to_number(l, -1) } else { None };
+            if lua_pcall(l, 1, 1, 0) != 0 {
+                // There was no memory, or a hook raises.
+                return Err(NotWhole::Raised);
+            }
+            let kind = to_number(l, -1);
             pop(l, 1);
             let payload = lua_topointer(l, index).cast::<u64>();
             return match kind {

@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_int};
 
 use super::api::*;
+use super::entry::raise;
+use crate::error::Text;
 
 /// The bytes of the string at `index`; `None` if there is no string. Converts nothing.
 ///
@@ -93,6 +95,35 @@ pub unsafe fn raw_set_str(l: *mut lua_State, index: c_int, key: &str) {
 pub unsafe fn absolute(l: *mut lua_State, index: c_int) -> c_int {
     // SAFETY: lua_gettop only reads.
     if index > 0 || index <= LUA_REGISTRYINDEX { index } else { unsafe { lua_gettop(l) + index + 1 } }
+}
+
+/// Makes room for `n` more values. Answers false where that is more than Lua gives one C function.
+/// May raise, namely where there is no memory for it.
+///
+/// # Safety
+/// No frame up to Lua holds a value with a destructor.
+#[inline(always)]
+pub unsafe fn has_room(l: *mut lua_State, n: c_int) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { lua_checkstack(l, n) != 0 || no_room(l, n) }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn no_room(l: *mut lua_State, n: c_int) -> bool {
+    /// `LUAI_MAXCSTACK`.
+    const MOST: c_int = 8000;
+    // SAFETY: Lua keeps some slots for errors.
+    unsafe {
+        if cfg!(any(feature = "lua51", feature = "luajit")) {
+            if lua_gettop(l) + n > MOST {
+                return false;
+            }
+            raise(l, &Text::of("not enough memory"));
+        }
+        // The limit is that of all calls together here, so which of both it is does not show.
+        raise(l, &Text::of("not enough memory for the stack, or too many calls within each other"))
+    }
 }
 
 /// Whether the table at `index` has no key.

@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+use mlua::ffi::{lua_gethook, lua_gethookcount, lua_gethookmask, lua_sethook};
+
 use super::api::*;
 use super::number::{PIN_BOXED, PIN_INT64, PIN_UINT64};
 use super::stack::{raw_get_str, raw_set_str};
@@ -104,11 +106,24 @@ pub unsafe fn pin_boxed(l: *mut lua_State, pins: c_int) {
     // SAFETY: as the caller promises.
     unsafe {
         let top = lua_gettop(l);
-        if load(l, SOURCE, c"=protobuf") && lua_pcall(l, 0, 3, 0) == 0 {
-            for (i, pin) in BOXED_PINS.iter().enumerate() {
-                lua_pushvalue(l, top + 1 + i as c_int);
-                lua_rawseti(l, pins, *pin);
+        load(l, SOURCE, c"=protobuf");
+        // That there is no `ffi` is an error that is passed over. A hook's must not be.
+        let (hook, mask, count) = (lua_gethook(l), lua_gethookmask(l), lua_gethookcount(l));
+        lua_sethook(l, None, 0, 0);
+        let status = lua_pcall(l, 0, 3, 0);
+        lua_sethook(l, hook, mask, count);
+        match status {
+            0 => {
+                for (i, pin) in BOXED_PINS.iter().enumerate() {
+                    lua_pushvalue(l, top + 1 + i as c_int);
+                    lua_rawseti(l, pins, *pin);
+                }
             }
+            LUA_ERRMEM => {
+                lua_error(l);
+            }
+            // There is no `ffi`, or what there is does not do.
+            _ => {}
         }
         lua_settop(l, top);
     }
@@ -126,9 +141,7 @@ pub unsafe fn wrap_encode(l: *mut lua_State, module: c_int, helper: &str) {
     const SOURCE: &[u8] = include_bytes!("../../lua/encode.lua");
     // SAFETY: as the caller promises.
     unsafe {
-        if !load(l, SOURCE, c"=protobuf") {
-            lua_error(l);
-        }
+        load(l, SOURCE, c"=protobuf");
         raw_get_str(l, module, "encode");
         raw_get_str(l, module, helper);
         lua_call(l, 2, 1);
@@ -136,9 +149,14 @@ pub unsafe fn wrap_encode(l: *mut lua_State, module: c_int, helper: &str) {
     }
 }
 
-unsafe fn load(l: *mut lua_State, source: &[u8], name: &std::ffi::CStr) -> bool {
+/// Pushes the function that `source` is, which is the library's own. Raises if there is no memory.
+unsafe fn load(l: *mut lua_State, source: &[u8], name: &std::ffi::CStr) {
     // SAFETY: the source is valid for its length.
-    unsafe { mlua::ffi::luaL_loadbuffer(l, source.as_ptr().cast(), source.len(), name.as_ptr()) == 0 }
+    unsafe {
+        if mlua::ffi::luaL_loadbuffer(l, source.as_ptr().cast(), source.len(), name.as_ptr()) != 0 {
+            lua_error(l);
+        }
+    }
 }
 
 /// Calls the function at `at` with the `arguments` above it, and returns its results to Lua.

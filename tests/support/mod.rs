@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 
 pub mod counting;
+pub mod interrupt;
 pub mod scale;
 
 use mlua::{Lua, LuaString, ObjectLike, Table};

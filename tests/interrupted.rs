@@ -1,0 +1,177 @@
+//! Calls that are interrupted: whichever request for memory Lua's allocator refuses, and wherever a hook or a finalizer
+//! raises, the call ends with that error or gives what it should, the same call works afterwards, and nothing is left.
+#![cfg(feature = "vendored")]
+
+use std::collections::BTreeSet;
+use std::env;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use support::counting::{Counting, live};
+use support::interrupt::{Ended, Fail, RAISED, State};
+
+mod support;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const NO_MEMORY: &str = "not enough memory";
+
+/// Tests beside each other would be counted together.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+type Mode = fn(usize) -> Fail;
+
+/// A call of `tests/interrupted/calls.lua`, in a state of its own.
+struct Case {
+    state: State,
+    name: String,
+    at: usize,
+    /// It does something once, and gives something else when it is made again.
+    once: bool,
+    /// LuaJIT forgets how large a closure is if there is no memory for one of its upvalues (lj_func_newL_gc).
+    miscounts: bool,
+}
+
+/// Does `work` with each case; `PROTOBUF_TEST_CASE` picks those whose names contain it.
+fn each_case(work: impl Fn(&Case)) {
+    let only = env::var("PROTOBUF_TEST_CASE").unwrap_or_default();
+    let mut first = None;
+    for at in 1.. {
+        let state = State::new();
+        state.keep("cases = dofile 'tests/interrupted/calls.lua'");
+        if state.ask(&format!("cases[{at}] == nil")) == "true" {
+            break;
+        }
+        let [name, kind] = ["name", "kind"].map(|what| state.ask(&format!("cases[{at}].{what}")));
+        let miscounts = cfg!(feature = "luajit") && kind == "closures";
+        let case = Case { state, at, name, once: kind == "once", miscounts };
+        if case.name.contains(&only) {
+            work(&case);
+        }
+        if case.miscounts {
+            // A debug build of LuaJIT aborts where the sum is wrong when it closes.
+            case.state.abandon();
+            continue;
+        }
+        drop(case);
+        // What the process keeps for ever is there after the first.
+        let closed = live();
+        let grown = closed.saturating_sub(*first.get_or_insert(closed));
+        assert!(grown < (16 << 10) || cfg!(feature = "luajit"), "{grown} bytes are left of closed states");
+    }
+}
+
+impl Case {
+    fn prepare(&self) {
+        self.state.keep(&format!("return cases[{}].prepare()", self.at));
+    }
+
+    /// These, and hooks; but what is done once may be done when a hook raises as it returns.
+    fn modes(&self, modes: &[Mode]) -> Vec<Mode> {
+        let hooks: &[Mode] = if self.once { &[] } else { &[Fail::Hook] };
+        [modes, hooks].concat()
+    }
+
+    /// Calls, interrupted. An error must be that of the interruption.
+    fn fail(&self, fail: Fail, errors: &mut BTreeSet<String>) -> Ended {
+        let ended = self.state.call(fail);
+        if let Some((text, memory)) = &ended.error {
+            let told = match fail {
+                Fail::Hook(_) | Fail::Finalizer(_) => text.contains(RAISED),
+                _ if *memory => text == NO_MEMORY,
+                _ => text.contains(NO_MEMORY),
+            };
+            assert!(told && ended.failures > 0, "{}: {fail:?}: {text}", self.name);
+            errors.insert(text.clone());
+        }
+        ended
+    }
+
+    /// Calls, not interrupted: it must work.
+    fn succeed(&self, after: Fail) {
+        let ended = self.state.call(Fail::Never);
+        assert!(ended.error.is_none(), "{}: after {after:?}: {:?}", self.name, ended.error);
+    }
+
+    /// Calls, interrupted, and if that did nothing, once more without.
+    fn fail_and_succeed(&self, fail: Fail, errors: &mut BTreeSet<String>) -> usize {
+        let ended = self.fail(fail, errors);
+        if ended.error.is_some() || !self.once {
+            self.succeed(fail);
+        }
+        ended.failures
+    }
+}
+
+/// The places where a call is interrupted: each of the first, then ever fewer.
+fn places(first: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(1), move |n| Some(n + 1 + n / first))
+}
+
+#[test]
+fn a_call_may_be_interrupted_anywhere() {
+    let _alone = alone();
+    let sweep = |case: &Case, again: bool| {
+        let mut errors = BTreeSet::new();
+        let mut counts = Vec::new();
+        case.prepare();
+        for mode in case.modes(&[Fail::Once, Fail::From, Fail::Finalizer]) {
+            for n in places(60) {
+                if !again {
+                    case.prepare();
+                }
+                if case.fail_and_succeed(mode(n), &mut errors) == 0 {
+                    counts.push(n - 1);
+                    break;
+                }
+            }
+        }
+        case.prepare();
+        case.fail_and_succeed(Fail::EachOnce, &mut errors);
+        println!("{}{}: {counts:?} {errors:?}", case.name, if again { ", again" } else { "" });
+    };
+    each_case(|case| {
+        sweep(case, false);
+        if !case.once {
+            sweep(case, true);
+        }
+    });
+}
+
+#[test]
+fn interrupted_calls_leave_nothing() {
+    const ROUNDS: usize = 30;
+    let _alone = alone();
+    each_case(|case| {
+        if case.miscounts {
+            return;
+        }
+        for mode in case.modes(&[Fail::From, Fail::Finalizer]) {
+            case.prepare();
+            for n in places(8) {
+                let mut errors = BTreeSet::new();
+                let mut fail = || {
+                    let failed = (0..10).all(|_| {
+                        let ended = case.fail(mode(n), &mut errors);
+                        ended.failures > 0 && (ended.error.is_some() || !case.once)
+                    });
+                    failed.then(|| (case.state.live(), live()))
+                };
+                let Some(mut before) = fail() else { break };
+                // What succeeds before, such as binding a type, is there the next time; and LuaJIT's own memory grows
+                // slowly and shrinks again.
+                let settled = (0..ROUNDS).any(|_| {
+                    fail().is_none_or(|now| {
+                        let (lua, rust) = mem::replace(&mut before, now);
+                        now.0 <= lua && now.1 <= rust
+                    })
+                });
+                assert!(settled, "{}: {:?}: memory grows: {before:?}", case.name, mode(n));
+            }
+        }
+    });
+}

@@ -2,7 +2,7 @@
 //! entry of a map may be replaced by a later one, so the exact answer needs the whole message.
 //! Runs only when the decoder missed something.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::context::Context;
 use super::decode::{Result, is_stray, message_bytes};
@@ -29,7 +29,7 @@ pub(super) fn check(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<()
 struct Met<'a> {
     set: bool,
     parts: Vec<&'a [u8]>,
-    entries: HashMap<Key<'a>, Vec<&'a [u8]>>,
+    entries: BTreeMap<Key<'a>, Vec<&'a [u8]>>,
 }
 
 fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<bool> {

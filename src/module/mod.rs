@@ -1,5 +1,7 @@
 //! The functions of the module: their arguments, and what they do with them.
 
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod decode;
 mod encode;
 mod formats;

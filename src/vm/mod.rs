@@ -4,6 +4,8 @@
 //! frames without running destructors (PUC Lua) or by unwinding (LuaJIT), so no such frame
 //! holds a value with a destructor; each helper says what it pops, pushes and whether it raises.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 pub mod api;
 mod entry;
 pub mod hash;

@@ -101,21 +101,23 @@ pub unsafe fn push_decimal(l: *mut lua_State, bits: u64, signed: bool) {
     let negative = signed && (bits as i64) < 0;
     let mut v = if negative { (bits as i64).unsigned_abs() } else { bits };
     let mut digits = [0u8; 21];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (v % 10) as u8;
+    let mut free = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (v % 10) as u8;
+        free -= 1;
         v /= 10;
         if v == 0 {
             break;
         }
     }
     if negative {
-        at -= 1;
-        digits[at] = b'-';
+        free -= 1;
+        if let Some(sign) = digits.get_mut(free) {
+            *sign = b'-';
+        }
     }
     // SAFETY: as the caller promises.
-    unsafe { push_bytes(l, &digits[at..]) };
+    unsafe { push_bytes(l, digits.get(free..).unwrap_or_default()) };
 }
 
 /// Pushes a 64-bit number as the key of a map: a number where that is exact, else a decimal

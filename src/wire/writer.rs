@@ -75,8 +75,9 @@ impl Writer {
         }
         buffer.resize(size, 0);
         let start = size.saturating_sub(used);
-        if let Some(to) = buffer.get_mut(start..) {
-            to.copy_from_slice(self.written());
+        let written = self.written();
+        if let Some(to) = buffer.get_mut(start..).filter(|to| to.len() == written.len()) {
+            to.copy_from_slice(written);
         }
         self.buffer = buffer;
         self.start = start;

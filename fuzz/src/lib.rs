@@ -3,4 +3,11 @@
 //! `fuzz/run` builds each with libFuzzer; `tests/replay.rs` runs them over the files in `corpus/` with plain `cargo test`.
 
 pub mod decode;
+mod disguise;
+pub mod encode;
+pub mod pattern;
+#[path = "../../tests/support/reflected.rs"]
+mod reflected;
 mod schemas;
+mod script;
+pub mod tables;

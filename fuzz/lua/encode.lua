@@ -35,6 +35,7 @@ local function tables(maker, type_name)
   if fine then
     local plain = assert(calm.decode(type_name, bytes))
     local again = calm.encode(type_name, plain)
+    same("decoded while finalizers play", pb.decode(type_name, bytes), plain)
     same("encoded again", calm.encode(type_name, assert(calm.decode(type_name, again))), again)
     if not maker.changes and not maker.proxied then
       same("encoded from plain tables", again, bytes)
@@ -72,6 +73,7 @@ local function flat(maker, type_name)
   fine = fine and pcall(calm.unpack, pattern, bytes)
   if fine then
     local again = calm.pack(pattern, calm.unpack(pattern, bytes))
+    pb.unpack(pattern, bytes)
     same("packed again", calm.pack(pattern, calm.unpack(pattern, again)), again)
     if not maker.changes and not maker.proxied then
       same("packed from plain values", calm.pack(pattern, calm.unpack(pattern, bytes)), again)
@@ -79,14 +81,27 @@ local function flat(maker, type_name)
   end
 end
 
+-- When the state is closed, the instance may be gone before.
+make.finalized(function()
+  pb.encode("every3.All", { s_inner = { a = 1 } })
+end)
+
 return function(data)
   local type_name = common.TYPES[(data:byte(1) or 0) % #common.TYPES + 1]
   local how = data:byte(2) or 0
   pb.option("sort_map", true)
   local maker = make.maker(pb, fields, data, 3, how % 2 == 0)
+  local haunted = how % 16 == 3
+  if haunted then
+    maker.haunt()
+  end
   if how % 8 < 6 then
     tables(maker, type_name)
   else
     flat(maker, type_name)
+  end
+  if haunted then
+    -- Before the next input comes.
+    collectgarbage()
   end
 end

@@ -24,11 +24,11 @@ local function odd(take)
   if kind == 0 then
     return {}
   elseif kind == 1 then
-    return print
+    return select
   elseif kind == 2 then
     return io.stdout
   elseif kind == 3 then
-    return coroutine.create(print)
+    return coroutine.create(select)
   elseif kind == 4 then
     return newproxy and newproxy(true) or function() end
   elseif kind == 5 then
@@ -156,7 +156,7 @@ function make.maker(pb, fields, data, at, calm)
     elseif kind == 6 then
       return setmetatable(t, { __index = odd(take), __len = odd(take) })
     elseif kind == 7 then
-      return setmetatable(t, { __newindex = chaos, __tostring = chaos, __metatable = false, __gc = nil, __name = odd(take) })
+      return setmetatable(t, { __newindex = chaos, __tostring = chaos, __metatable = false, __name = odd(take) })
     elseif kind == 8 then
       return setmetatable(t, { __eq = chaos, __lt = chaos, __call = chaos, __mode = "kv", __concat = chaos })
     end
@@ -280,7 +280,7 @@ function make.maker(pb, fields, data, at, calm)
     end
     local spoilt = take(40)
     if spoilt == 1 then
-      t[pick(take, { "nmae", 1, true, 1.5, "", "[]", "[ext.none]", "?", print })] = odd(take)
+      t[pick(take, { "nmae", 1, true, 1.5, "", "[]", "[ext.none]", "?", select })] = odd(take)
     elseif spoilt == 2 then
       maker.changes = true
       t["?unknown"] = take(2) == 0 and "\192\62\1" or odd(take)
@@ -288,8 +288,26 @@ function make.maker(pb, fields, data, at, calm)
     return proxy(t)
   end
 
+  -- Leaves garbage whose finalizers do so too, at whatever point of a call they run.
+  function maker.haunt()
+    maker.proxied = true
+    for _ = 1, 3 do
+      make.finalized(chaos)
+    end
+    collectgarbage "step"
+  end
+
   maker.value, maker.message = value, message
   return maker
+end
+
+-- Makes a value whose finalizer calls f.
+function make.finalized(f)
+  if newproxy then
+    getmetatable(newproxy(true)).__gc = f
+  else
+    setmetatable({}, { __gc = f })
+  end
 end
 
 -- What metamethods raise.

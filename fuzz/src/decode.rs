@@ -5,12 +5,13 @@ use std::sync::{Arc, LazyLock};
 
 use prost_reflect::{DescriptorPool, DynamicMessage};
 use protobuf_lua::error::{Kind, Trace};
-use protobuf_lua::format::{self, Tree};
+use protobuf_lua::format::{self, Span, Tree};
 use protobuf_lua::kernel::probe::{Events, NullSink, TraceSink};
 use protobuf_lua::kernel::{Budget, Context, Sink, decode};
 use protobuf_lua::schema::{Flags, MessagePlan, Set, Types};
 use protobuf_lua::wire::Writer;
 
+use crate::compare::Ours;
 use crate::reflected::{is_utf8, mismatched, same, strange};
 use crate::schemas;
 
@@ -57,15 +58,19 @@ fn beside_prost(name: &str, bytes: &[u8]) {
     let (types, pool) = &*BARE;
     let message = types.find_message(name).expect("the type");
     let desc = pool.get_message_by_name(name).expect("the type");
-    let ours = again(bytes, message, &types.set);
+    let set = &types.set;
+    let mut tree = Tree::new(false);
+    let ours = read(bytes, message, set, &mut tree);
     let theirs = DynamicMessage::decode(desc.clone(), bytes);
     if mismatched(&desc, &mut &*bytes).unwrap_or(false) {
         return;
     }
     match (ours, theirs) {
-        (Ok(bytes), Ok(theirs)) => {
-            let ours = DynamicMessage::decode(desc, &*bytes).expect("what was encoded");
-            assert!(strange(&theirs) || same(&ours, &theirs), "{ours} instead of {theirs}");
+        (Ok(root), Ok(theirs)) => {
+            let again = write(root, message, set, &tree);
+            let again = DynamicMessage::decode(desc, &*again).expect("what was encoded");
+            let equal = || (Ours { tree: &tree, set }).same(root, message, &theirs) && same(&again, &theirs);
+            assert!(strange(&theirs) || equal(), "{again} instead of {theirs}");
         }
         (Ok(_), Err(error)) => assert!(is_utf8(&error.to_string()), "taken, though {error}"),
         // The levels are not counted alike.
@@ -74,17 +79,18 @@ fn beside_prost(name: &str, bytes: &[u8]) {
     }
 }
 
-/// The bytes of the tree that `bytes` make.
-fn again(bytes: &[u8], m: &MessagePlan, set: &Set) -> Result<Vec<u8>, Fault> {
+fn read(bytes: &[u8], m: &MessagePlan, set: &Set, tree: &mut Tree) -> Result<Span, Fault> {
     let trace = Trace::default();
     let mut context = Context { set, trace: &trace, budget: ENOUGH, required: false, utf8: Flags::UTF8 };
-    let mut tree = Tree::new(false);
-    let decoded = format::decode(bytes, m, &mut tree, &mut context);
-    let decoded = decoded.map_err(|error| (error.kind, error.offset(bytes)));
-    assert_eq!(decoded.err(), take(bytes, m, set, false, &mut NullSink).err(), "both sinks take the same");
-    let root = decoded?;
+    let root = format::decode(bytes, m, tree, &mut context).map_err(|error| (error.kind, error.offset(bytes)));
+    assert_eq!(root.err(), take(bytes, m, set, false, &mut NullSink).err(), "both sinks take the same");
+    root
+}
+
+fn write(root: Span, m: &MessagePlan, set: &Set, tree: &Tree) -> Vec<u8> {
+    let trace = Trace::default();
+    let mut context = Context { set, trace: &trace, budget: ENOUGH, required: false, utf8: Flags::UTF8 };
     let mut writer = Writer::default();
-    context.budget = ENOUGH;
-    format::encode(&tree, root, m, &mut writer, &mut context).expect("it encodes what it decoded");
-    Ok(writer.written().to_vec())
+    format::encode(tree, root, m, &mut writer, &mut context).expect("it encodes what it decoded");
+    writer.written().to_vec()
 }

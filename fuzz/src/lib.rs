@@ -2,6 +2,7 @@
 //!
 //! `fuzz/run` builds each with libFuzzer; `tests/replay.rs` runs them over the files in `corpus/` with plain `cargo test`.
 
+mod compare;
 pub mod decode;
 mod disguise;
 pub mod encode;

@@ -1,28 +1,23 @@
 //! Random messages of the every-feature schemas, through Lua tables and through prost-reflect's
 //! `DynamicMessage`: both must see the same values, and refuse the same bytes.
-//!
-//! Where prost-reflect departs from the specification, it is no oracle:
-//! - It takes a known field with another wire type for an error, and looks at no wire type of a map
-//!   ([`mismatched`]); the specification wants an unknown field.
-//! - It wants UTF-8 in proto2's strings too ([`is_utf8`]), where the specification does not.
-//! - It takes every number for a value of a closed enum ([`strange`]); the specification sends those without a
-//!   name to the unknown fields.
-//! - It leaves -0.0 out where zeros of implicit presence and of map values are left out, though only 0.0 is the
-//!   default. So what goes out is what it reads back from its own bytes.
-//! - It sorts unknown fields by number, as does this test before it compares.
+//! Where prost-reflect is no oracle, see [`reflected`].
 #![cfg(feature = "vendored")]
 
 use std::collections::HashMap;
 use std::fs;
 
 use mlua::{Function, Lua, Table};
-use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field};
-use prost::{DecodeError, Message};
+use prost::Message;
+use prost::encoding::{WireType, encode_key, encode_varint};
 use prost_reflect::{
     DescriptorPool, DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage,
-    Syntax, Value,
+    Value,
 };
-use prost_types::FileDescriptorSet;
+
+#[path = "support/reflected.rs"]
+mod reflected;
+
+use reflected::{closed, is_utf8, mismatched, same, same_number, same_value, strange, without_extensions};
 
 /// Whether this Lua has integers of 64 bits.
 const INTEGERS: bool = cfg!(any(feature = "lua53", feature = "lua54", feature = "lua55"));
@@ -202,95 +197,6 @@ fn map_key(value: Value) -> MapKey {
     value.into_map_key().expect("a key")
 }
 
-fn closed(plan: &EnumDescriptor) -> bool {
-    plan.parent_file().syntax() == Syntax::Proto2
-}
-
-/// Whether a closed enum has a number without a name anywhere in the message.
-fn strange(message: &DynamicMessage) -> bool {
-    fn is_strange(kind: &Kind, value: &Value) -> bool {
-        match (kind, value) {
-            (_, Value::Message(inner)) => strange(inner),
-            (Kind::Enum(plan), Value::EnumNumber(number)) => closed(plan) && plan.get_value(*number).is_none(),
-            (_, Value::List(list)) => list.iter().any(|value| is_strange(kind, value)),
-            (Kind::Message(entry), Value::Map(map)) => {
-                let kind = entry.map_entry_value_field().kind();
-                map.values().any(|value| is_strange(&kind, value))
-            }
-            _ => false,
-        }
-    }
-    message.fields().any(|(field, value)| is_strange(&field.kind(), value))
-}
-
-/// Whether a known field comes with a wire type that does not fit it. Stops where the bytes are malformed.
-fn mismatched(desc: &MessageDescriptor, bytes: &mut &[u8]) -> std::result::Result<bool, DecodeError> {
-    while !bytes.is_empty() {
-        let (number, wire_type) = decode_key(bytes)?;
-        if wire_type == WireType::EndGroup {
-            return Ok(desc.get_field(number).is_some_and(|field| field.is_map()));
-        }
-        let Some(field) = desc.get_field(number) else {
-            skip_field(wire_type, number, bytes, DecodeContext::default())?;
-            continue;
-        };
-        let own = if field.is_group() { WireType::StartGroup } else { field.kind().wire_type() };
-        let packable = !matches!(field.kind(), Kind::String | Kind::Bytes | Kind::Message(_));
-        let packed = field.is_list() && packable && wire_type == WireType::LengthDelimited;
-        if wire_type != own && !packed {
-            return Ok(true);
-        }
-        match field.kind() {
-            Kind::Message(inner) if field.is_group() => {
-                if mismatched(&inner, bytes)? {
-                    return Ok(true);
-                }
-            }
-            Kind::Message(inner) => {
-                let length = decode_varint(bytes)? as usize;
-                let Some((mut contents, rest)) = bytes.split_at_checked(length) else { return Ok(false) };
-                *bytes = rest;
-                if mismatched(&inner, &mut contents)? {
-                    return Ok(true);
-                }
-            }
-            _ => skip_field(wire_type, number, bytes, DecodeContext::default())?,
-        }
-    }
-    Ok(false)
-}
-
-fn is_utf8(error: &str) -> bool {
-    error.contains("invalid string value: data is not UTF-8 encoded")
-}
-
-fn same_number(a: f64, b: f64) -> bool {
-    a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
-}
-
-/// Whether two values are the same, to the sign of zero; NaN is NaN.
-fn same_value(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::F32(a), Value::F32(b)) => same_number(f64::from(*a), f64::from(*b)),
-        (Value::F64(a), Value::F64(b)) => same_number(*a, *b),
-        (Value::Message(a), Value::Message(b)) => same(a, b),
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b)),
-        (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same_value(a, b)))
-        }
-        (a, b) => a == b,
-    }
-}
-
-fn same(a: &DynamicMessage, b: &DynamicMessage) -> bool {
-    a.descriptor().fields().all(|field| {
-        if field.supports_presence() && !(a.has_field(&field) && b.has_field(&field)) {
-            return a.has_field(&field) == b.has_field(&field);
-        }
-        same_value(&a.get_field(&field), &b.get_field(&field))
-    }) && a.unknown_fields().eq(b.unknown_fields())
-}
-
 /// This library in a Lua state, and prost-reflect's types.
 struct Both {
     lua: Lua,
@@ -336,14 +242,9 @@ impl Both {
         for name in ["every2", "every3"] {
             let path = format!("{}/descriptors/{name}.pb", env!("CARGO_MANIFEST_DIR"));
             let bytes = fs::read(path).expect("the descriptors");
-            // Extensions are for the oracle in Python, in tests/oracle.
-            let mut set = FileDescriptorSet::decode(&*bytes).expect("a set");
-            for file in &mut set.file {
-                file.extension.clear();
-                file.message_type.iter_mut().for_each(|message| message.extension.clear());
-            }
-            register.call::<()>(lua.create_string(set.encode_to_vec()).expect("a string")).expect("registered");
-            pool.add_file_descriptor_set(set).expect("linked");
+            let set = without_extensions(&bytes);
+            register.call::<()>(lua.create_string(&set).expect("a string")).expect("registered");
+            pool.decode_file_descriptor_set(&*set).expect("linked");
         }
         Both { lua, pool, encode, decode, digits, whole, is_negative }
     }

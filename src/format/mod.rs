@@ -23,4 +23,4 @@ pub use indent::Indent;
 pub use place::{ParseError, Place};
 pub use sink::decode;
 pub use source::encode;
-pub use tree::{Span, Tree};
+pub use tree::{Entry, Item, Span, Tree};

@@ -2,7 +2,7 @@
 local protobuf = require "protobuf"
 
 local common = { pb = protobuf.new { required = "ignore" } }
-for _, set in ipairs { "every2", "every3", "bare" } do
+for _, set in ipairs { "every2", "every3", "bare", "edition2023_all" } do
   local file = assert(io.open("descriptors/" .. set .. ".pb", "rb"))
   common.pb.register(file:read "*a")
   file:close()

@@ -15,6 +15,8 @@ Where Python's protobuf, which is upb, differs from this library, the answers ar
 - unreadable: Python cannot show a key of a proto2 map that is not UTF-8.
 - set: in a message set, upb takes the last of several items of one type, and a plain field with the number of an
   extension for unknown; here, as in C++, items merge and plain fields are read.
+- enum: of a number that a closed enum has no name for, upb keeps the lower 32 bits where it is in a packed list; here, as
+  everywhere else, the unknown field has the whole varint.
 - item: upb takes type id 0 in an item, and fields with number 0; here, as in C++, both are malformed.
 """
 
@@ -31,10 +33,10 @@ COUNT = 600
 LIMIT = 1 << 53
 
 
-def load_types():
+def load_types(names=TYPES):
     pool = descriptor_pool.DescriptorPool()
     done = set()
-    for name in ["every2", "every3", "bare"]:
+    for name in ["every2", "every3", "bare", "edition2023_all"]:
         files = descriptor_pb2.FileDescriptorSet()
         with open("descriptors/%s.pb" % name, "rb") as file:
             files.ParseFromString(file.read())
@@ -43,7 +45,7 @@ def load_types():
                 continue
             done.add(file.name)
             pool.Add(file) if hasattr(pool, "Add") else pool.AddSerializedFile(file.SerializeToString())
-    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for name in TYPES}
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for name in names}
 
 
 def is_map(field):
@@ -367,7 +369,11 @@ class Wire:
                 elif fits and 0 in self.wires(field):
                     element = at
                     while element < at + size:
-                        _, element = self.varint(element, at + size)
+                        value, element = self.varint(element, at + size)
+                        plan = field.enum_type
+                        if value >> 32 and plan is not None and plan.is_closed:
+                            if wrapped(value, 32, True) not in plan.values_by_number:
+                                self.notes.add("enum")
                 at += size
             elif wire == 3:
                 at = self.fields(inner, at, end, number)

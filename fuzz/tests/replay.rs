@@ -1,10 +1,49 @@
 //! The corpora, with plain `cargo test`: what the fuzzer found is read once more by each target.
 
 use std::fs;
+use std::thread;
+
+/// As in the main thread, where the fuzzer runs.
+const STACK: usize = 8 << 20;
+
+fn replay(name: &str, run: fn(&[u8])) {
+    let corpus = format!("{}/corpus/{name}", env!("CARGO_MANIFEST_DIR"));
+    let all = move || {
+        for file in fs::read_dir(corpus).expect("there is a corpus") {
+            let path = file.expect("a file").path();
+            println!("{}", path.display());
+            run(&fs::read(path).expect("it reads"));
+        }
+    };
+    thread::Builder::new().stack_size(STACK).spawn(all).expect("a thread").join().expect("no input fails");
+}
 
 #[test]
 fn decode() {
-    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/decode")).expect("there is a corpus") {
-        protobuf_lua_fuzz::decode::run(&fs::read(file.expect("a file").path()).expect("it reads"));
-    }
+    replay("decode", protobuf_lua_fuzz::decode::run);
+}
+
+#[test]
+fn json() {
+    replay("json", protobuf_lua_fuzz::json::run);
+}
+
+#[test]
+fn register() {
+    replay("register", protobuf_lua_fuzz::register::run);
+}
+
+#[test]
+fn reload() {
+    replay("reload", protobuf_lua_fuzz::reload::run);
+}
+
+#[test]
+fn source() {
+    replay("source", protobuf_lua_fuzz::source::run);
+}
+
+#[test]
+fn text() {
+    replay("text", protobuf_lua_fuzz::text::run);
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mlua::{Function, Lua, Table, Value};
+use mlua::{Function, IntoLuaMulti, Lua, Table, Value};
 use protobuf_lua::error::{SchemaError, Trace};
 use protobuf_lua::format::{self, Tree};
 use protobuf_lua::kernel::{Budget, Context};
@@ -58,6 +58,7 @@ pub fn run(data: &[u8]) {
 /// An instance, and what it should be like.
 struct Instance {
     module: Table,
+    pcall: Function,
     registry: Registry,
     /// Tables that were decoded, and their types.
     kept: Vec<(&'static str, Table)>,
@@ -72,11 +73,17 @@ impl Instance {
         let options = lua.create_table().expect("it has room");
         options.set("sort_map", true).expect("it has room");
         let module = new.call(options).expect("an instance");
-        Instance { module, registry: Registry::new(), kept: Vec::new(), aliases: false }
+        let pcall = lua.globals().get("pcall").expect("a function");
+        Instance { module, pcall, registry: Registry::new(), kept: Vec::new(), aliases: false }
     }
 
     fn function(&self, name: &str) -> Function {
         self.module.get(name).expect("a function")
+    }
+
+    /// Calls a function, which may raise: by `pcall`, for an error of mlua's looks for a traceback.
+    fn attempt(&self, name: &str, arguments: impl IntoLuaMulti) {
+        self.pcall.call::<()>((self.function(name), arguments)).expect("pcall raises nothing");
     }
 }
 
@@ -188,18 +195,16 @@ fn exchange(instance: &mut Instance, name: &'static str, bytes: &[u8]) {
     });
     assert_eq!(again, without_lua(&instance.registry, name, bytes), "{name} {}", bytes.escape_ascii());
     for field in ["x", "a", "m", "r", "p.da", "g"] {
-        let pattern = format!("{name} {field}");
-        let _ = instance.function("unpack").call::<Value>((pattern, lua.clone()));
+        instance.attempt("unpack", (format!("{name} {field}"), lua.clone()));
     }
-    let _ = instance.function("to_json").call::<Value>((name, lua.clone()));
+    instance.attempt("to_json", (name, lua));
     if let Value::Table(table) = decoded {
         instance.kept.push((name, table));
     }
     for (name, table) in &instance.kept {
-        let _ = instance.function("encode").call::<Value>((*name, table));
+        instance.attempt("encode", (*name, table));
         for key in ["x", "e", "a", "m", "p.da"] {
-            let read: Value = table.get(key).expect("fields can be read");
-            drop(read);
+            let _: Value = table.get(key).expect("fields can be read");
         }
     }
     if instance.kept.len() > 8 {

@@ -58,14 +58,26 @@ fn member(types: &Types, name: &str, member: Option<&str>) {
 
 const LITTLE: Budget = Budget { depth: 3, bytes: 1 << 12 };
 
-fn rounds(types: &Types) -> [Round<'_>; 3] {
+fn rounds(types: &Types) -> impl Iterator<Item = Round<'_>> {
     let every = json::Style { defaults: true, proto_names: true, enum_numbers: true, ..Default::default() };
     let formats = [
         Format::Json { style: json::Style::default(), ignore_unknown: false },
         Format::Json { style: every, ignore_unknown: true },
         Format::Text(text::Style::default()),
     ];
-    formats.map(|format| Round { types, format, required: false, utf8: true, sort_maps: true })
+    let round = |format| Round { types, format, required: false, utf8: true, sort_maps: true };
+    formats.into_iter().filter(|format| matches!(format, Format::Json { .. }) || !has_digits(types)).map(round)
+}
+
+/// Whether a name may begin with a digit, as descriptors can have it, and text cannot.
+fn has_digits(types: &Types) -> bool {
+    let digit = |name: &str| name.split('.').any(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+    let fields = types.messages().any(|m| m.names.iter().any(|name| digit(name)));
+    fields || types.names(Named::Any, false).iter().any(|name| digit(name) || has_digit_value(types, name, digit))
+}
+
+fn has_digit_value(types: &Types, name: &str, digit: impl Fn(&str) -> bool) -> bool {
+    types.find_enum(name).is_some_and(|e| e.values().any(|(name, _)| digit(name)))
 }
 
 fn message(types: &Types, m: &MessagePlan) {

@@ -4,11 +4,21 @@
 
 mod compare;
 pub mod decode;
+mod descriptors;
 mod disguise;
 pub mod encode;
+mod input;
+pub mod json;
+mod known;
 pub mod pattern;
+mod pool;
 #[path = "../../tests/support/reflected.rs"]
 mod reflected;
+pub mod register;
+pub mod reload;
+mod round;
 mod schemas;
 mod script;
+pub mod source;
 pub mod tables;
+pub mod text;

@@ -42,3 +42,23 @@ pub fn bare() -> (Arc<Types>, DescriptorPool) {
     }
     (Arc::clone(registry.types()), pool)
 }
+
+/// The same, and types with a form of their own in JSON.
+pub const WITH_WELL_KNOWN: [&str; 16] = [
+    "every3.All",
+    "every2.All",
+    "edition2023_all.All",
+    "google.protobuf.Any",
+    "google.protobuf.BytesValue",
+    "google.protobuf.DoubleValue",
+    "google.protobuf.Duration",
+    "google.protobuf.FieldMask",
+    "google.protobuf.FileDescriptorSet",
+    "google.protobuf.FloatValue",
+    "google.protobuf.ListValue",
+    "google.protobuf.StringValue",
+    "google.protobuf.Struct",
+    "google.protobuf.Timestamp",
+    "google.protobuf.UInt64Value",
+    "google.protobuf.Value",
+];

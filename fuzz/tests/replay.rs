@@ -37,3 +37,28 @@ fn pattern() {
 fn tables() {
     replay("tables", protobuf_lua_fuzz::tables::run);
 }
+
+#[test]
+fn json() {
+    replay("json", protobuf_lua_fuzz::json::run);
+}
+
+#[test]
+fn register() {
+    replay("register", protobuf_lua_fuzz::register::run);
+}
+
+#[test]
+fn reload() {
+    replay("reload", protobuf_lua_fuzz::reload::run);
+}
+
+#[test]
+fn source() {
+    replay("source", protobuf_lua_fuzz::source::run);
+}
+
+#[test]
+fn text() {
+    replay("text", protobuf_lua_fuzz::text::run);
+}

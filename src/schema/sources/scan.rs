@@ -20,6 +20,8 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
     let mut open = Vec::with_capacity(DEEPEST);
     let mut dots = 0;
     let mut cost = 0usize;
+    // Whether digits would be behind a point.
+    let mut is_fraction = false;
     // Whether a name may end with the token before.
     let mut is_end = false;
     for (at, token) in tokens {
@@ -44,11 +46,15 @@ pub(super) fn scan(text: &str) -> Result<(), Refusal> {
             [b'.'] if dots + 1 == MOST_PARTS => return Err((at, format!("a name of more than {MOST_PARTS} parts"))),
             [b'.'] => dots += 1,
             b"/*" => return Err((at, "block comments do not nest".into())),
+            _ if !is_fraction && is_wrong_octal(token) => {
+                return Err((at, format!("{token} is no octal number")));
+            }
             // The name of an option goes on after a part in parentheses.
             [b'(' | b')'] => {}
             [first, ..] if is_word(*first) && !is_end => {}
             _ => dots = 0,
         }
+        is_fraction = token == ".";
         is_end = token == ")" || token.as_bytes().first().is_some_and(|first| is_word(*first));
     }
     Ok(())
@@ -79,6 +85,11 @@ fn pair(open: u8) -> u8 {
         b'(' => b')',
         _ => b'>',
     }
+}
+
+/// Whether the word is an octal number by its first digit, but not by all. The parser's lexer may panic at those.
+fn is_wrong_octal(word: &str) -> bool {
+    word.starts_with('0') && word.bytes().take_while(u8::is_ascii_digit).any(|digit| digit >= b'8')
 }
 
 fn is_word(byte: u8) -> bool {
@@ -235,6 +246,14 @@ mod tests {
         assert_eq!(scan(&nested(32).repeat(1000)).unwrap_err().1, "too much for one file up to here");
         let names = format!("option a{} = 1;", ".b".repeat(31));
         assert_eq!(scan(&names.repeat(2000)).unwrap_err().1, "too much for one file up to here");
+    }
+
+    #[test]
+    fn octal_numbers_have_octal_digits() {
+        for bad in ["068", "08", "x=00009;", "068f", "08.5"] {
+            assert!(scan(bad).unwrap_err().1.ends_with(" is no octal number"), "{bad}");
+        }
+        assert_eq!(scan("07 0 80 0x89 .08 1.09 a08 0.8 \"08\" // 08"), Ok(()));
     }
 
     #[test]

@@ -108,6 +108,7 @@ fn errors_show_the_place() {
             "a.proto:1:1: edition \"2023\": text is compiled with syntax \"proto2\" and \"proto3\" only; \
              compile this with protoc --include_imports -o, 27 or newer, and register what it writes\n",
         ),
+        ("message M { optional int32 a = 068; }", "a.proto:1:32: 068 is no octal number\n"),
         ("message M { optional int32 a = 0; }", "a.proto:1:32: message numbers must be between 1 and 536870911\n"),
         (
             "message M { optional int32 a = 1; optional int32 b = 1; }",

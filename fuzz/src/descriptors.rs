@@ -1,31 +1,25 @@
-//! Descriptors by choice: each byte of an input decides one thing, so most are nearly valid.
+//! Descriptors by choice: each byte of an input decides one thing. What they choose fits together, but where a byte is
+//! 255: then something odd is chosen.
 
 use crate::input::Input;
 
-const NAMES: [&str; 14] = ["A", "B", "C", "a", "b", "c", "key", "value", "x_y", "xY", "AEntry", "O", "M", "a_b_c"];
-const FILES: [&str; 6] = ["a.proto", "b.proto", "c.proto", "d.proto", "google/protobuf/any.proto", "x/../a.proto"];
-const PACKAGES: [&str; 5] = ["p", "", "p.q", "A", "p.A"];
-const TYPES: [&str; 16] = [
-    ".p.A",
-    ".p.B",
-    ".p.A.B",
-    "A",
-    "B",
-    "A.B",
-    ".A",
-    ".p.C",
-    "p.A",
-    ".p.q.A",
-    ".google.protobuf.Any",
-    ".p.A.AEntry",
-    "AEntry",
+const ODD_NAMES: [&str; 12] = ["A", "B", "f0", "key", "value", "x_y1", "xY1", "M0", "E0", "", "a.b", "2"];
+const ODD_NUMBERS: [i64; 10] = [0, -1, 1, 2, 3, 100, 19_000, 536_870_911, 536_870_912, 2_147_483_647];
+const ODD_DEFAULTS: [&str; 8] = ["", "1e400", "\\", "true", "A", "-1", "0x10", "\u{e9}"];
+const ODD_TYPES: [&str; 12] = [
+    ".p0",
+    "M0",
+    "M0.M1",
+    ".p1.M0",
+    ".p0.M0.E0",
+    "p0.M0",
+    ".",
     ".google.protobuf.FieldOptions",
-    ".p",
-    "a",
+    ".google.protobuf.FieldDescriptorProto.Type",
+    "f0",
+    "E0",
+    ".p0.M0.F1Entry",
 ];
-const NUMBERS: [i64; 16] = [1, 2, 3, 4, 5, 15, 16, 100, 101, 0, -1, 19_000, 536_870_911, 536_870_912, 1000, 2_047];
-const DEFAULTS: [&str; 14] =
-    ["", "1", "-1", "true", "a", "A", "inf", "nan", "1e400", "\\x00", "\\", "0x10", "1.5", "\u{e9}"];
 
 /// A message that is being written.
 #[derive(Default)]
@@ -58,227 +52,356 @@ impl Part {
     fn part(&mut self, field: u64, part: Part) {
         self.bytes(field, &part.0);
     }
+}
 
-    /// Up to `n` parts that `make` makes.
-    fn parts(&mut self, field: u64, input: &mut Input, n: u8, mut make: impl FnMut(&mut Input) -> Part) {
-        for _ in 0..input.byte() % (n + 1) {
-            if !input.is_empty() {
-                let part = make(input);
-                self.part(field, part);
-            }
-        }
-    }
+#[derive(Clone, Copy, PartialEq)]
+enum Syntax {
+    Proto2,
+    Proto3,
+    Edition,
+}
+
+/// Makes a set.
+struct Maker<'a> {
+    input: Input<'a>,
+    syntax: Syntax,
+    /// Full names of what there is so far, in this file and those that it imports.
+    messages: Vec<String>,
+    enums: Vec<String>,
+    /// Full names of messages that can be extended.
+    extensible: Vec<String>,
+    /// How many things have a name so far.
+    named: usize,
 }
 
 /// A `FileDescriptorSet`.
-pub fn set(input: &mut Input) -> Vec<u8> {
+pub fn set(input: Input) -> Vec<u8> {
+    let (messages, enums, extensible) = Default::default();
+    let mut maker = Maker { input, syntax: Syntax::Proto2, messages, enums, extensible, named: 0 };
     let mut set = Part::default();
-    for _ in 0..=input.byte() % 3 {
-        let file = file(input);
+    for at in 0..=maker.input.byte() % 3 {
+        let file = maker.file(at.into());
         set.part(1, file);
     }
     set.0
 }
 
-fn file(input: &mut Input) -> Part {
-    let mut file = Part::default();
-    file.text(1, input.pick(&FILES));
-    file.text(2, input.pick(&PACKAGES));
-    for _ in 0..input.byte() % 3 {
-        file.text(3, input.pick(&FILES));
+impl Maker<'_> {
+    fn byte(&mut self) -> u8 {
+        self.input.byte()
     }
-    file.parts(4, input, 3, |input| message(input, 0));
-    file.parts(5, input, 2, enumeration);
-    file.parts(6, input, 1, service);
-    file.parts(7, input, 2, |input| field(input, true));
-    if input.one_in(2) {
-        file.part(8, options(input, &[(50, features), (10, flag), (20, flag)]));
-    }
-    if input.one_in(4) {
-        file.part(9, source_info(input));
-    }
-    file.numbers(10, input);
-    match input.byte() % 4 {
-        0 => file.text(12, "proto3"),
-        1 => {}
-        2 => {
-            file.text(12, "editions");
-            file.number(14, input.pick(&[1000, 998, 999, 1001, 0, 99_999]));
-        }
-        _ => file.text(12, "proto2"),
-    }
-    file
-}
 
-impl Part {
-    fn numbers(&mut self, field: u64, input: &mut Input) {
-        for _ in 0..input.byte() % 2 {
-            self.number(field, input.pick(&[0, 1, 2, -1]));
-        }
+    /// Whether something odd is to come.
+    fn odd(&mut self) -> bool {
+        self.byte() == 255
     }
-}
 
-fn message(input: &mut Input, depth: u8) -> Part {
-    let mut message = Part::default();
-    message.text(1, input.pick(&NAMES));
-    message.parts(2, input, 5, |input| field(input, false));
-    if depth < 3 {
-        message.parts(3, input, 2, |input| message_or_entry(input, depth + 1));
+    /// What is chosen, or something odd.
+    fn or_odd<T: Copy>(&mut self, chosen: T, odd: &[T]) -> T {
+        if self.odd() { self.input.pick(odd) } else { chosen }
     }
-    message.parts(4, input, 1, enumeration);
-    message.parts(5, input, 2, range);
-    message.parts(6, input, 1, |input| field(input, true));
-    if input.one_in(3) {
-        message.part(7, options(input, &[(12, features), (1, flag), (7, flag), (11, flag), (3, flag)]));
-    }
-    message.parts(8, input, 2, |input| {
-        let mut oneof = Part::default();
-        oneof.text(1, input.pick(&NAMES));
-        if input.one_in(4) {
-            oneof.part(2, options(input, &[(1, features)]));
-        }
-        oneof
-    });
-    message.parts(9, input, 1, range);
-    for _ in 0..input.byte() % 2 {
-        message.text(10, input.pick(&NAMES));
-    }
-    message
-}
 
-fn message_or_entry(input: &mut Input, depth: u8) -> Part {
-    if !input.one_in(2) {
-        return message(input, depth);
-    }
-    let mut entry = Part::default();
-    entry.text(1, input.pick(&["AEntry", "XYEntry", "ABCEntry"]));
-    for (name, number) in [("key", 1), ("value", 2)] {
-        let mut part = Part::default();
+    /// A name that nothing has.
+    fn name(&mut self, part: &mut Part, start: &str) -> String {
+        self.named += 1;
+        let name = format!("{start}{}", self.named - 1);
+        let name = self.or_odd(name.as_str(), &ODD_NAMES);
         part.text(1, name);
-        part.number(3, number);
-        part.number(4, 1);
-        typed(&mut part, input);
-        entry.part(2, part);
+        name.into()
     }
-    entry.bytes(7, &[7 << 3, 1]);
-    entry
-}
 
-/// The type of a field, and mostly the name that it needs.
-fn typed(part: &mut Part, input: &mut Input) {
-    let kind = input.byte() % 22;
-    if kind > 0 {
-        part.number(5, kind.min(20).into());
+    /// How many come, up to `n`.
+    fn count(&mut self, n: u8) -> u8 {
+        if self.input.is_empty() { 0 } else { self.byte() % (n + 1) }
     }
-    if matches!(kind, 0 | 10 | 11 | 14) || kind > 18 {
-        part.text(6, input.pick(&TYPES));
-    }
-}
 
-fn field(input: &mut Input, extension: bool) -> Part {
-    let mut field = Part::default();
-    field.text(1, input.pick(&NAMES));
-    field.number(3, input.pick(&NUMBERS));
-    field.number(4, input.pick(&[1, 3, 1, 3, 2, 1, 9]));
-    typed(&mut field, input);
-    if extension != input.one_in(32) {
-        field.text(2, input.pick(&TYPES));
-    }
-    let more = input.byte();
-    if more & 1 != 0 {
-        field.text(7, input.pick(&DEFAULTS));
-    }
-    if more & 2 != 0 {
-        field.part(8, options(input, &[(21, features), (2, flag), (1, flag), (3, flag), (6, flag)]));
-    }
-    if more & 4 != 0 {
-        field.number(9, input.pick(&[0, 1, 2, -1]));
-    }
-    if more & 8 != 0 {
-        field.text(10, input.pick(&NAMES));
-    }
-    if more & 48 == 48 {
-        field.number(17, 1);
-    }
-    field
-}
-
-fn enumeration(input: &mut Input) -> Part {
-    let mut enumeration = Part::default();
-    enumeration.text(1, input.pick(&["E", "A", "F", "B"]));
-    enumeration.parts(2, input, 4, |input| {
-        let mut value = Part::default();
-        value.text(1, input.pick(&["Z", "Y", "X", "A", "z", "E_Z"]));
-        value.number(2, input.pick(&[0, 1, 2, -1, 2_147_483_647, -2_147_483_648, 4_294_967_296]));
-        if input.one_in(8) {
-            value.part(3, options(input, &[(2, features), (1, flag)]));
+    fn file(&mut self, at: usize) -> Part {
+        let mut file = Part::default();
+        file.text(1, &format!("{}.proto", self.or_odd(at, &[0, 1, 2, 9])));
+        let package = self.input.pick(&["p0", "p1", "p0.q", ""]);
+        let package = self.or_odd(package, &["M0", "p0.M0", "google.protobuf", "a..b"]);
+        file.text(2, package);
+        for import in 0..at {
+            file.text(3, &format!("{}.proto", self.or_odd(import, &[0, 1, 2, 7])));
+            if self.byte() & 1 != 0 {
+                file.number(10, self.or_odd(import as i64, &[-1, 5]));
+            }
         }
-        value
-    });
-    if input.one_in(3) {
-        enumeration.part(3, options(input, &[(7, features), (2, flag), (6, flag)]));
+        self.syntax = self.input.pick(&[Syntax::Proto2, Syntax::Proto3, Syntax::Edition]);
+        match self.syntax {
+            Syntax::Proto2 => {}
+            Syntax::Proto3 => file.text(12, "proto3"),
+            Syntax::Edition => {
+                file.text(12, "editions");
+                file.number(14, self.or_odd(1000, &[998, 999, 1001, 0, 99_999]));
+            }
+        }
+        if self.byte() & 3 == 3 {
+            let options = self.options(50, 20);
+            file.part(8, options);
+        }
+        for _ in 0..self.count(2) {
+            let made = self.enumeration(package);
+            file.part(5, made);
+        }
+        for _ in 0..self.count(3) {
+            let made = self.message(package, 0);
+            file.part(4, made);
+        }
+        for _ in 0..self.count(2) {
+            if let Some(made) = self.extension() {
+                file.part(7, made);
+            }
+        }
+        for _ in 0..self.count(1).min(self.messages.len() as u8) {
+            let made = self.service();
+            file.part(6, made);
+        }
+        if self.byte() & 3 == 3 {
+            let info = self.source_info();
+            file.part(9, info);
+        }
+        file
     }
-    enumeration.parts(4, input, 1, range);
-    enumeration
-}
 
-fn service(input: &mut Input) -> Part {
-    let mut service = Part::default();
-    service.text(1, input.pick(&["S", "A"]));
-    service.parts(2, input, 2, |input| {
-        let mut method = Part::default();
-        method.text(1, input.pick(&NAMES));
-        method.text(2, input.pick(&TYPES));
-        method.text(3, input.pick(&TYPES));
-        method.number(5, i64::from(input.byte() & 1));
-        method
-    });
-    service
-}
-
-fn range(input: &mut Input) -> Part {
-    let mut range = Part::default();
-    range.number(1, input.pick(&NUMBERS));
-    range.number(2, input.pick(&[101, 200, 536_870_912, 2_147_483_647, 1, 5, 0, 1000]));
-    range
-}
-
-type Choice = (u64, fn(&mut Input, u64, &mut Part));
-
-/// Some of `choices`, and sometimes other fields, which may be options of somebody.
-fn options(input: &mut Input, choices: &[Choice]) -> Part {
-    let mut options = Part::default();
-    for _ in 0..=input.byte() % 2 {
-        let (field, write) = input.pick(choices);
-        write(input, field, &mut options);
+    fn message(&mut self, scope: &str, depth: u8) -> Part {
+        let mut message = Part::default();
+        let name = join(scope, &self.name(&mut message, "M"));
+        self.messages.push(name.clone());
+        let ranges = if self.syntax == Syntax::Proto3 { 0 } else { self.count(2) };
+        let more = self.byte();
+        for at in 0..ranges {
+            let mut range = Part::default();
+            range.number(1, self.or_odd(100 * (i64::from(at) + 1), &ODD_NUMBERS));
+            range.number(2, self.or_odd(100 * (i64::from(at) + 2), &ODD_NUMBERS));
+            message.part(5, range);
+            if at == 0 {
+                self.extensible.push(name.clone());
+            }
+        }
+        if more & 3 == 3 {
+            let options = self.options(12, if ranges > 0 { 1 } else { 3 });
+            message.part(7, options);
+        }
+        let oneofs = self.count(2);
+        for _ in 0..oneofs {
+            let mut oneof = Part::default();
+            self.name(&mut oneof, "o");
+            message.part(8, oneof);
+        }
+        if depth < 3 {
+            for _ in 0..self.count(1) {
+                let made = self.message(&name, depth + 1);
+                message.part(3, made);
+            }
+            for _ in 0..self.count(1) {
+                let made = self.enumeration(&name);
+                message.part(4, made);
+            }
+        }
+        for at in 0..self.count(6) {
+            self.member(&mut message, &name, i64::from(at) + 1, oneofs);
+        }
+        if more & 12 == 12 {
+            if let Some(made) = self.extension() {
+                message.part(6, made);
+            }
+            message.text(10, "gone");
+        }
+        message
     }
-    if input.one_in(4) {
-        let length = input.byte() % 8;
-        options.bytes(input.pick(&[100, 999, 1000, 101]), input.take(length.into()));
+
+    /// A field of a message, and the entry type that it may need.
+    fn member(&mut self, message: &mut Part, scope: &str, number: i64, oneofs: u8) {
+        let (mut field, name) = self.named_field(number);
+        let kind = self.byte() % 24;
+        if kind > 20 {
+            let entry = name.replace('_', "");
+            let entry = format!("{}{}Entry", entry[..1.min(entry.len())].to_uppercase(), entry.get(1..).unwrap_or(""));
+            field.number(4, 3);
+            field.number(5, 11);
+            field.text(6, &format!(".{scope}.{entry}"));
+            let made = self.entry(&entry);
+            message.part(3, made);
+        } else {
+            let mut label = 1 + 2 * i64::from(self.byte() & 1);
+            if oneofs > 0 && self.byte() & 1 != 0 {
+                label = 1;
+                field.number(9, self.or_odd(number % i64::from(oneofs), &[-1, 0, 2]));
+            }
+            self.typed(&mut field, kind, label);
+        }
+        message.part(2, field);
     }
-    options
-}
 
-fn flag(input: &mut Input, field: u64, options: &mut Part) {
-    options.number(field, input.pick(&[1, 0, 2, 3]));
-}
-
-fn features(input: &mut Input, field: u64, options: &mut Part) {
-    let mut features = Part::default();
-    for _ in 0..=input.byte() % 2 {
-        features.number(input.pick(&[1, 2, 3, 4, 5, 6]), input.pick(&[1, 2, 3, 0, 9]));
+    fn named_field(&mut self, number: i64) -> (Part, String) {
+        let mut field = Part::default();
+        let start = self.input.pick(&["f", "x_y", "F", "_f_"]);
+        let name = self.name(&mut field, start);
+        let large = self.or_odd(number, &ODD_NUMBERS);
+        field.number(3, large);
+        (field, name)
     }
-    options.part(field, features);
+
+    /// Label, type and options.
+    fn typed(&mut self, field: &mut Part, kind: u8, label: i64) {
+        let odd = if self.syntax == Syntax::Proto3 { 9 } else { 2 };
+        field.number(4, self.or_odd(label, &[odd, 1, 3]));
+        self.kind(field, kind);
+        let more = self.byte();
+        if more & 3 == 3 {
+            let options = self.options(21, if label == 3 { 2 } else { 3 });
+            field.part(8, options);
+        }
+        if more & 12 == 12 && label == 1 && self.syntax != Syntax::Proto3 {
+            let default = match kind {
+                1 | 2 => self.input.pick(&["1.5", "-inf", "nan", "1e10"]),
+                8 => "true",
+                9 | 12 => self.input.pick(&["a", "", "\\001", "\"'"]),
+                11 | 10 | 14 => "V0",
+                _ => self.input.pick(&["1", "0", "2147483647"]),
+            };
+            if !matches!(kind, 0 | 10 | 11 | 19..) {
+                field.text(7, self.or_odd(default, &ODD_DEFAULTS));
+            }
+        }
+        if more & 48 == 48 {
+            field.text(10, self.or_odd("j", &ODD_NAMES));
+        }
+    }
+
+    /// The type of a field, and the name that it needs.
+    fn kind(&mut self, field: &mut Part, kind: u8) {
+        let number = match kind {
+            0 | 19 | 20 => 11,
+            10 if self.syntax != Syntax::Proto2 => 11,
+            14 if self.enums.is_empty() => 5,
+            _ => kind.into(),
+        };
+        field.number(5, self.or_odd(number, &[10, 11, 14, 0, 21]));
+        let at = usize::from(self.byte());
+        let names = if number == 14 { &self.enums } else { &self.messages };
+        if matches!(number, 10 | 11 | 14) && !names.is_empty() {
+            let name = format!(".{}", names[at % names.len()]);
+            field.text(6, self.or_odd(name.as_str(), &ODD_TYPES));
+        }
+    }
+
+    fn entry(&mut self, name: &str) -> Part {
+        let mut entry = Part::default();
+        entry.text(1, name);
+        for (name, number) in [("key", 1), ("value", 2)] {
+            let mut part = Part::default();
+            part.text(1, name);
+            part.number(3, number);
+            part.number(4, self.or_odd(1, &[2, 3]));
+            let key = self.input.pick(&[5, 3, 4, 6, 7, 8, 9, 13, 15, 16, 17, 18]);
+            let value = self.byte() % 20;
+            self.kind(
+                &mut part,
+                if number == 1 {
+                    key
+                } else if value == 10 {
+                    11
+                } else {
+                    value
+                },
+            );
+            entry.part(2, part);
+        }
+        entry.bytes(7, &[7 << 3, 1]);
+        entry
+    }
+
+    fn extension(&mut self) -> Option<Part> {
+        let at = usize::from(self.byte());
+        let of = self.extensible.get(at % self.extensible.len().max(1))?.clone();
+        // Different ones mostly have different numbers.
+        let number = 100 + self.named as i64 % 100;
+        let (mut field, _) = self.named_field(number);
+        field.text(2, self.or_odd(format!(".{of}").as_str(), &ODD_TYPES));
+        let (kind, label) = (self.byte() % 20, 1 + 2 * i64::from(self.byte() & 1));
+        self.typed(&mut field, kind, label);
+        Some(field)
+    }
+
+    fn enumeration(&mut self, scope: &str) -> Part {
+        let mut enumeration = Part::default();
+        let name = join(scope, &self.name(&mut enumeration, "E"));
+        self.enums.push(name);
+        for at in 0..=self.count(3) {
+            let mut value = Part::default();
+            let start = if at == 0 { "V" } else { "W_" };
+            self.name(&mut value, start);
+            value.number(2, self.or_odd(at.into(), &[0, 1, -1, 2_147_483_647, -2_147_483_648, 4_294_967_296]));
+            enumeration.part(2, value);
+        }
+        if self.byte() & 3 == 3 {
+            let options = self.options(7, 2);
+            enumeration.part(3, options);
+        }
+        enumeration
+    }
+
+    fn service(&mut self) -> Part {
+        let mut service = Part::default();
+        self.name(&mut service, "S");
+        for _ in 0..self.count(2) {
+            let mut method = Part::default();
+            self.name(&mut method, "R");
+            for field in [2, 3] {
+                let at = usize::from(self.byte());
+                let name =
+                    self.messages.get(at % self.messages.len().max(1)).map_or(".Gone".into(), |n| format!(".{n}"));
+                method.text(field, self.or_odd(name.as_str(), &ODD_TYPES));
+            }
+            method.number(5, i64::from(self.byte() & 1));
+            service.part(2, method);
+        }
+        service
+    }
+
+    /// Features, a flag, and what may be an option of somebody.
+    fn options(&mut self, features: u64, flag: u64) -> Part {
+        let mut options = Part::default();
+        if self.syntax == Syntax::Edition || self.odd() {
+            let mut part = Part::default();
+            for _ in 0..=self.byte() & 1 {
+                let feature = self.input.pick(&[1, 2, 3, 4, 5, 6]);
+                let value = match feature {
+                    4 => self.input.pick(&[2, 3]),
+                    1 => self.input.pick(&[1, 2, 3]),
+                    _ => self.input.pick(&[1, 2]),
+                };
+                part.number(feature, self.or_odd(value, &[0, 9]));
+            }
+            options.part(features, part);
+        }
+        if self.byte() & 1 != 0 {
+            options.number(flag, 1);
+        }
+        if self.byte() & 3 == 3 {
+            let length = self.byte() % 8;
+            let bytes = self.input.take(length.into());
+            options.bytes(self.or_odd(5_000, &[999, 100]), bytes);
+        }
+        options
+    }
+
+    fn source_info(&mut self) -> Part {
+        let mut info = Part::default();
+        for _ in 0..self.count(4) {
+            let mut location = Part::default();
+            let path = [[4, 0, 2, 0], [4, 1, 2, 1], [5, 0, 2, 0], [7, 0, 0, 0]][usize::from(self.byte() & 3)];
+            let length = 2 + 2 * usize::from(self.byte() & 1);
+            location.bytes(1, &path[..length]);
+            location.text(self.input.pick(&[3, 4, 2]), self.input.pick(&[" a\n b\n", "", "\n\n", "x"]));
+            info.part(1, location);
+        }
+        info
+    }
 }
 
-fn source_info(input: &mut Input) -> Part {
-    let mut info = Part::default();
-    info.parts(1, input, 4, |input| {
-        let mut location = Part::default();
-        let length = input.byte() % 6;
-        location.bytes(1, input.take(length.into()));
-        location.text(input.pick(&[3, 4, 2]), input.pick(&[" a\n b\n", "", "\n\n", "x"]));
-        location
-    });
-    info
+fn join(scope: &str, name: &str) -> String {
+    if scope.is_empty() { name.into() } else { format!("{scope}.{name}") }
 }

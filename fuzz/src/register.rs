@@ -13,7 +13,7 @@ pub fn run(data: &[u8]) {
     if first & 1 == 0 {
         register(bytes);
     } else {
-        register(&descriptors::set(&mut Input(bytes)));
+        register(&descriptors::set(Input(bytes)));
     }
 }
 

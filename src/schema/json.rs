@@ -55,14 +55,7 @@ impl Types {
                     *key = field.json_name;
                 }
             }
-            let mut counts = HashMap::new();
-            for key in &keys {
-                *counts.entry(Box::<str>::clone(key)).or_insert(0u32) += 1;
-            }
-            // proto2 lets fields have one key; each goes by its own name then.
-            for (key, name) in keys.iter_mut().zip(&m.names).filter(|(key, _)| counts.get(*key) > Some(&1)) {
-                *key = name.clone();
-            }
+            part_ways(&mut keys, &m.names);
             let by_key = keys.iter().cloned().zip(0..).collect();
             let plain = keys.iter().all(|key| key.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\'));
             Box::new(JsonNames { keys: keys.into(), by_key, plain })
@@ -70,9 +63,24 @@ impl Types {
     }
 }
 
+/// proto2 lets fields have one key: each goes by its own name then, and so does a field whose key that name is.
+fn part_ways(keys: &mut [Box<str>], names: &[Box<str>]) {
+    let mut holders: HashMap<Box<str>, Vec<usize>> = HashMap::with_capacity(keys.len());
+    for (at, key) in keys.iter().enumerate() {
+        holders.entry(key.clone()).or_default().push(at);
+    }
+    let mut parting: Vec<usize> = holders.values().filter(|fields| fields.len() > 1).flatten().copied().collect();
+    while let Some(at) = parting.pop() {
+        let (Some(key), Some(name)) = (keys.get_mut(at), names.get(at)) else { continue };
+        *key = name.clone();
+        parting.extend(holders.remove(name).into_iter().flatten().filter(|other| *other != at));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use prost::Message;
+    use prost_types::FieldDescriptorProto;
     use prost_types::field_descriptor_proto::Type;
 
     use crate::schema::Registry;
@@ -98,5 +106,19 @@ mod tests {
             }
         }
         assert!(names.field(m, "otherone", 0).is_none());
+    }
+
+    #[test]
+    fn a_name_that_is_the_key_of_another_field_is_told_from_it() {
+        let named = [("a", "x"), ("b", "x"), ("c", "b"), ("d", "c"), ("e", "e")].into_iter().zip(1..);
+        let fields = named.map(|((name, json), number)| {
+            let json_name = Some(json.into());
+            FieldDescriptorProto { json_name, ..field(name, number, Type::Int32) }
+        });
+        let mut registry = Registry::new();
+        registry.register(&file(vec![message("M", fields.collect())]).encode_to_vec()).unwrap();
+        let types = registry.types();
+        let names = types.json_names(types.find_message("M").unwrap());
+        assert_eq!(names.keys().collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
     }
 }

@@ -11,7 +11,7 @@ end
 
 local protobuf = require "protobuf"
 
-local harness = { protobuf = protobuf, passed = 0, failed = 0, subject = "", filter = nil, descriptors = "descriptors" }
+local harness = { protobuf = protobuf, passed = 0, failed = 0, subject = "", filters = {}, descriptors = "descriptors" }
 
 harness.integers = math.type ~= nil
 harness.jit = type(jit) == "table"
@@ -334,10 +334,20 @@ end
 
 -- Running -----------------------------------------------------------------------------------------------------------
 
--- Runs one test now, if the filter admits it.
+-- Whether a filter admits the test of this name, or there is none.
+local function admitted(name)
+  for _, filter in ipairs(harness.filters) do
+    if name:find(filter, 1, true) then
+      return true
+    end
+  end
+  return #harness.filters == 0
+end
+
+-- Runs one test now, if it is admitted.
 function harness.test(name, fn)
   name = harness.subject .. ": " .. name
-  if harness.filter and not name:find(harness.filter, 1, true) then
+  if not admitted(name) then
     return
   end
   local fine, message = xpcall(fn, debug.traceback)

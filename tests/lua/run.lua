@@ -1,10 +1,10 @@
--- Runs the suite: lua tests/lua/run.lua [part of the names to run], with "protobuf" in reach of require.
+-- Runs the suite: lua tests/lua/run.lua [part of the names to run]..., with "protobuf" in reach of require.
 
 local folder = arg and arg[0] and arg[0]:match("^(.*)[/\\]") or (arg and arg[0] and "." or "tests/lua")
 local harness = dofile(folder .. "/harness.lua")
 package.path = folder .. "/../../lua/?.lua;" .. package.path
 harness.descriptors = folder .. "/../../descriptors"
-harness.filter = arg and arg[1]
+harness.filters = arg or {}
 
 local subjects = {
   "register",

@@ -58,10 +58,10 @@ fn each_case(work: impl Fn(&Case)) {
             continue;
         }
         drop(case);
-        // What the process keeps for ever is there after the first.
+        // What the process keeps for ever is there after the first; a test that ends beside this one takes some KB.
         let closed = live();
         let grown = closed.saturating_sub(*first.get_or_insert(closed));
-        assert!(grown < (16 << 10) || cfg!(feature = "luajit"), "{grown} bytes are left of closed states");
+        assert!(grown < (64 << 10) || cfg!(feature = "luajit"), "{grown} bytes are left of closed states");
     }
 }
 

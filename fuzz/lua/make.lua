@@ -247,6 +247,7 @@ function make.maker(pb, fields, data, at, calm)
       maker.changes = true
       return odd(take)
     elseif take(30) == 1 and #tables > 0 then
+      maker.changes = true
       return pick(take, tables)
     elseif field.label == "map" then
       return map(field, levels)

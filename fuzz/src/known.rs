@@ -51,6 +51,9 @@ fn member(types: &Types, name: &str, member: Option<&str>) {
     types.comment(name, member).unwrap_or_else(|e| panic!("{}: {}", told(), e.0));
     let options = types.options(name, member).unwrap_or_else(|e| panic!("{}: {}", told(), e.0));
     let plan = types.find_message(&options.plan.name).expect("options have a type");
+    if options.bytes.is_empty() {
+        return;
+    }
     for round in rounds(types) {
         round.bytes(plan, &options.bytes, LITTLE);
     }

@@ -133,7 +133,7 @@ fn sample(types: &Types, f: &FieldPlan) -> Vec<u8> {
         2 => match f.op {
             Op::Map => {
                 let entry = types.set.message(f.sub).expect("a map has entries");
-                let entry: Vec<u8> = entry.fields.iter().flat_map(|f| sample_of_entry(f)).collect();
+                let entry: Vec<u8> = entry.fields.iter().flat_map(sample_of_entry).collect();
                 varint(entry.len() as u32, &mut bytes);
                 bytes.extend(entry);
             }

@@ -51,6 +51,9 @@ fn member(types: &Types, name: &str, member: Option<&str>) {
     types.comment(name, member).unwrap_or_else(|e| panic!("{}: {}", told(), e.0));
     let options = types.options(name, member).unwrap_or_else(|e| panic!("{}: {}", told(), e.0));
     let plan = types.find_message(&options.plan.name).expect("options have a type");
+    if options.bytes.is_empty() {
+        return;
+    }
     for round in rounds(types) {
         round.bytes(plan, &options.bytes, LITTLE);
     }
@@ -130,7 +133,7 @@ fn sample(types: &Types, f: &FieldPlan) -> Vec<u8> {
         2 => match f.op {
             Op::Map => {
                 let entry = types.set.message(f.sub).expect("a map has entries");
-                let entry: Vec<u8> = entry.fields.iter().flat_map(|f| sample_of_entry(f)).collect();
+                let entry: Vec<u8> = entry.fields.iter().flat_map(sample_of_entry).collect();
                 varint(entry.len() as u32, &mut bytes);
                 bytes.extend(entry);
             }

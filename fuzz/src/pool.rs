@@ -95,7 +95,7 @@ pub const ALIAS: usize = 6;
 /// The types of which some are there.
 pub const TYPES: [&str; 9] = ["p.A", "p.B", "p.C", "p.D", "p.F", "p.Z", "p.Z.N", "p.D.G", "p.Self"];
 
-pub static POOL: LazyLock<Vec<Vec<Version>>> = LazyLock::new(|| TEXTS.iter().map(|file| versions(file)).collect());
+pub static POOL: LazyLock<Vec<Vec<Version>>> = LazyLock::new(|| TEXTS.iter().map(versions).collect());
 
 fn versions((name, syntax, texts): &(&'static str, &str, &[&str])) -> Vec<Version> {
     let version = |(number, text): (usize, &&str)| {

@@ -159,6 +159,8 @@ fn source(input: &mut Input, instance: &mut Instance) {
 }
 
 type Names = Option<Vec<String>>;
+/// What registering returns in Lua.
+type Told = (bool, Names, Names, Option<HashMap<String, String>>);
 
 /// Does the same in Lua.
 fn compare(
@@ -169,8 +171,7 @@ fn compare(
     name: Option<&str>,
 ) {
     let lua = mlua::BString::from(bytes);
-    let told: mlua::Result<(bool, Names, Names, Option<HashMap<String, String>>)> =
-        instance.function(function).call((lua, name));
+    let told: mlua::Result<Told> = instance.function(function).call((lua, name));
     match (outcome, told) {
         (Ok(report), Ok((true, missing, replaced, failed))) => {
             let names = |names: &[Arc<str>]| names.iter().map(|n| n.to_string()).collect::<Vec<_>>();

@@ -156,7 +156,8 @@ impl<'a> Scanner<'a> {
         if let Err(e) = std::str::from_utf8(text) {
             return self.fail(start.saturating_add(1).saturating_add(e.valid_up_to()), format_args!("invalid UTF-8"));
         }
-        let escape = start.saturating_add(read.saturating_sub(1));
+        // Of an escape that is cut short, what comes behind the string was read too.
+        let escape = start.saturating_add(read.saturating_sub(1).min(end.unwrap_or(0)));
         match end {
             None => self.fail(start, format_args!("string without end")),
             Some(end) if rest.get(end) == Some(&b'"') || read < end => {

@@ -250,6 +250,7 @@ fn errors_tell_path_and_place() {
         ),
         ("{\"s\":\"a\nb\"}", "p.M.s: control character in a string (write \\n, \\t, \\u0000), at line 1 column 8"),
         ("{\"s\":\"\\ud800\"}", "p.M.s: malformed escape in a string, at line 1 column 13"),
+        ("{\"s\":\"\\u\"\n\n}", "p.M.s: malformed escape in a string, at line 1 column 9"),
     ] {
         assert_eq!(from(&types, "p.M", json.as_bytes(), false), told, "{json}");
     }

@@ -8,8 +8,8 @@ use crate::vm::hash::{self, Numbers};
 const ROOM: usize = 256;
 /// How many each of the first stands for.
 const FIRST: u32 = 16;
-/// Bytes of the budget that a step along a chain is charged.
-const STEP: f64 = 16.0;
+/// Bytes of the budget that a step along a chain is charged: filling memory takes about as long.
+const STEP: f64 = 4.0;
 /// So many colliding pairs in a sample are chance, and so many times those to be expected.
 const CHANCE: (f64, f64) = (8.0, 4.0);
 /// Tables of more slots than that are far beyond what a message fills.

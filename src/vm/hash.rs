@@ -172,7 +172,7 @@ mod tests {
                 }
                 lua_settop(l, 0);
             })
-            .expect("it runs");
+            .unwrap();
         }
         found
     }

@@ -11,12 +11,12 @@ use super::api::*;
 /// strings from 32 bytes on count.
 pub const STRINGS: bool = cfg!(any(feature = "lua51", feature = "lua52", feature = "lua53"));
 
-/// The longest string that is kept in the table of all strings, of which there is one in 5.1 for any length.
-const SHORT: usize = if cfg!(feature = "lua51") { usize::MAX } else { 40 };
+/// The longest string that is kept in the table of all strings, except in 5.1, where all are.
+const SHORT: usize = 40;
 
 /// Whether a string is kept in the table of all strings.
 pub fn is_interned(bytes: &[u8]) -> bool {
-    bytes.len() <= SHORT
+    cfg!(feature = "lua51") || bytes.len() <= SHORT
 }
 
 /// What a string's slot is computed from, up to 5.3. A seed changes it, but not which strings have the same.

@@ -34,7 +34,8 @@ end
 -- Errors name the type, as far as there is one.
 local function is_error(message, pattern)
   local first = pattern:match "^[%s]*%.?([^%s]*)"
-  if type(message) ~= "string" or not (message:find("pattern", 1, true) or message:find(first:sub(1, 20), 1, true)
+  local named = first ~= "" and message:find(first:sub(1, 20), 1, true)
+  if type(message) ~= "string" or not (message:find("pattern", 1, true) or named
     or message:find("[\\\128-\255]")) then
     error("no error of " .. common.show(pattern) .. ": " .. common.show(message), 2)
   end

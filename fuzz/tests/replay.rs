@@ -9,6 +9,7 @@ const STACK: usize = 8 << 20;
 fn replay(name: &str, run: fn(&[u8])) {
     let corpus = format!("{}/corpus/{name}", env!("CARGO_MANIFEST_DIR"));
     let all = move || {
+        assert!(fs::read_dir(&corpus).is_ok_and(|mut files| files.next().is_some()), "no corpus");
         for file in fs::read_dir(corpus).expect("there is a corpus") {
             let path = file.expect("a file").path();
             println!("{}", path.display());

@@ -11,7 +11,7 @@ use super::rules::Rules;
 use super::shape::Shape;
 use crate::schema::{FieldPlan, Set};
 use crate::vm::api::*;
-use crate::vm::{Addresses, Pins, pop, set_bytes, string_address};
+use crate::vm::{Addresses, Pins, pop, string_address};
 
 /// Pin of the userdata that owns the bindings.
 pub const PIN_EPOCH: Slot = 1;
@@ -273,15 +273,18 @@ impl Bindings {
 
 /// Pins names from `base` on. Those that stand there already stay: addresses may have been taken of them.
 unsafe fn pin_names<'n>(l: *mut lua_State, pins: Pins, base: Slot, names: impl Iterator<Item = &'n str>) {
-    // SAFETY: the caller has the table of pins and free slots.
+    // SAFETY: the caller has the table of pins and three free slots.
     unsafe {
         for (i, name) in names.enumerate() {
             let pin = base + i as Slot;
+            // This may run a finalizer, which may pin the same names.
+            push_bytes(l, name.as_bytes());
             lua_rawgeti(l, pins.table, pin);
             if lua_type(l, -1) == LUA_TNIL {
-                set_bytes(l, pins.table, pin, name.as_bytes());
+                lua_pushvalue(l, -2);
+                lua_rawseti(l, pins.table, pin);
             }
-            pop(l, 1);
+            pop(l, 2);
         }
     }
 }

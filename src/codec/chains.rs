@@ -6,6 +6,8 @@ use crate::vm::hash::{self, Numbers};
 
 /// How many are kept. When there are so many, half of them are dropped, and fewer taken from there on.
 const ROOM: usize = 256;
+/// Keys and strings of a call that go by before any is looked at: if all collide, they cost some hundredths of a second.
+pub const FREE: u32 = 4096;
 /// How many each of the first stands for.
 const FIRST: u32 = 16;
 /// Bytes of the budget that a step along a chain is charged: filling memory takes about as long.
@@ -110,8 +112,10 @@ fn steps(taken: &mut [Sample], stride: u32, numbers: Numbers) -> f64 {
     taken.iter_mut().for_each(|sample| sample.slot = 0);
     taken.sort_unstable();
     let mut sum = Collisions::default();
+    let sampled = taken.len() as f64 * f64::from(stride);
+    let beyond = 1.0 + f64::from(FREE) / sampled;
     for table in taken.chunk_by_mut(|a, b| (a.table, a.is_text) == (b.table, b.is_text)) {
-        let worst = worst(table, f64::from(stride), numbers);
+        let worst = worst(table, f64::from(stride), beyond, numbers);
         sum.pairs += worst.pairs;
         sum.expected += worst.expected;
         sum.steps += worst.steps;
@@ -120,13 +124,18 @@ fn steps(taken: &mut [Sample], stride: u32, numbers: Numbers) -> f64 {
 }
 
 /// The collisions in one table, at the number of slots at which there are most. The table may have more slots than its
-/// keys need, but not fewer.
-fn worst(table: &mut [Sample], stride: f64, numbers: Numbers) -> Collisions {
+/// keys need, but not fewer; it has `beyond` times the keys that the sample stands for.
+fn worst(table: &mut [Sample], stride: f64, beyond: f64, numbers: Numbers) -> Collisions {
     let all = table.len() as f64;
     if all < 2.0 {
         return Collisions::default();
     }
-    let least = (distinct(table, stride).log2() as u32).saturating_sub(1);
+    // Estimates of keys that are repeated are rough.
+    let keys = distinct(table, stride);
+    let least = match kinds(table) < all {
+        true => (keys.log2() as u32).saturating_sub(1),
+        false => (keys * beyond * 0.8).log2().ceil() as u32,
+    };
     let mut worst = Collisions::default();
     for bits in least..=BITS.max(least) {
         table.iter_mut().for_each(|sample| sample.place(bits, numbers));
@@ -164,15 +173,15 @@ mod tests {
     use super::*;
 
     /// What is charged for numbers as keys of one table.
-    fn charged(keys: impl Iterator<Item = u64>) -> u64 {
+    fn charged(numbers: Numbers, keys: impl Iterator<Item = u64>) -> u64 {
         let mut chains = Chains::default();
         chains.clear();
         let mut sum = 0;
-        let mut left = chains.distance();
+        let mut left = FREE;
         for key in keys {
             left -= 1;
             if left == 0 {
-                sum += chains.add(Sample::number(1, key, key), Numbers::Mask);
+                sum += chains.add(Sample::number(1, key, key), numbers);
                 left = chains.distance();
             }
         }
@@ -183,31 +192,37 @@ mod tests {
     #[test]
     fn keys_in_one_chain_are_charged_for_each_step() {
         let steps = 100_000.0 * 100_000.0 / 2.0 * STEP;
-        let charged = charged((0..100_000).map(|i| i << 24)) as f64;
+        let charged = charged(Numbers::Mask, (0..100_000).map(|i| i << 24)) as f64;
         assert!(charged > steps / 4.0 && charged < steps * 2.0, "{charged} of {steps}");
     }
 
     #[test]
     fn keys_in_many_chains_are_charged() {
-        assert!(charged((0..400_000).map(|i| ((i / 100) << 24) | (i % 100))) > 1_000_000_000);
+        assert!(charged(Numbers::Mask, (0..400_000).map(|i| ((i / 100) << 24) | (i % 100))) > 1_000_000_000);
     }
 
     /// A thousand keys in one chain, again and again.
     #[test]
     fn keys_that_come_again_are_charged_for_what_they_pass() {
         let steps = 400_000.0 * 500.0 * STEP;
-        let charged = charged((0..400_000).map(|i| (i * 7919 % 1000) << 24)) as f64;
+        let charged = charged(Numbers::Mask, (0..400_000).map(|i| (i * 7919 % 1000) << 24)) as f64;
         assert!(charged > steps / 4.0 && charged < steps * 4.0, "{charged} of {steps}");
     }
 
     #[test]
     fn usual_keys_are_charged_next_to_nothing() {
+        // The times of hours, which 2^12 - 1 would be no good number of slots for.
+        let hours = charged(Numbers::Remainder, (0..20_000).map(|i| i * 3600));
+        assert!(hours <= 20_000 * 20, "{hours}");
         let scattered = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
         for n in [10_000, 100_000, 1_000_000] {
-            for keys in [|i| i, |i| i * 10, |_| 7, |i| i % 100] as [fn(u64) -> u64; 4] {
-                assert!(charged((0..n).map(keys)) <= n * 20, "{n}");
+            for numbers in [Numbers::Mask, Numbers::Remainder] {
+                for keys in [|i| i, |i| i * 10, |_| 7, |i| i % 100] as [fn(u64) -> u64; 4] {
+                    let charged = charged(numbers, (0..n).map(keys));
+                    assert!(charged <= n * 20, "{charged} for {n} by {numbers:?}");
+                }
+                assert!(charged(numbers, (0..n).map(scattered)) <= n * 20, "{n}");
             }
-            assert!(charged((0..n).map(scattered)) <= n * 20, "{n}");
         }
     }
 }

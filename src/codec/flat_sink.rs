@@ -12,8 +12,8 @@ use super::rules::Rules;
 use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op, Pattern};
+use crate::vm::Pins;
 use crate::vm::api::*;
-use crate::vm::{Pins, hash};
 
 /// Pushes the values of a pattern.
 pub struct FlatSink<'a> {
@@ -103,7 +103,7 @@ impl Sink for FlatSink<'_> {
 
     #[inline(always)]
     fn may_owe(op: Op) -> bool {
-        hash::STRINGS && matches!(op, Op::String | Op::Bytes | Op::Message)
+        Flood::may_owe(op)
     }
     #[inline(always)]
     fn owed(&mut self) -> u64 {

@@ -5,12 +5,10 @@
 
 use std::cell::RefCell;
 
-use super::chains::{Chains, Sample};
+use super::chains::{Chains, FREE, Sample};
+use crate::schema::Op;
 use crate::vm::api::*;
 use crate::vm::{hash, string_at};
-
-/// Keys and strings of a call that go by before any is looked at: if all collide, they cost some hundredths of a second.
-const FREE: u32 = 4096;
 
 /// What a state keeps for its calls.
 #[derive(Default)]
@@ -35,6 +33,12 @@ impl<'a> Flood<'a> {
     #[inline(always)]
     pub fn new(watch: &'a RefCell<Watch>) -> Self {
         Flood { watch, left: FREE, owed: 0, call: 0 }
+    }
+
+    /// Whether values of that kind are watched.
+    #[inline(always)]
+    pub fn may_owe(op: Op) -> bool {
+        hash::STRINGS && matches!(op, Op::String | Op::Bytes | Op::Message | Op::Group)
     }
 
     /// What is to be charged now.

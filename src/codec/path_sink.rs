@@ -15,7 +15,7 @@ use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{Default, Entered, FieldPlan, Flags, Leaf, MessagePlan, Op, Paths, Pattern};
 use crate::vm::api::*;
-use crate::vm::{Pins, hash, pop};
+use crate::vm::{Pins, pop};
 
 /// Levels of lists, the outermost being 0: outside of any.
 const LEVELS: usize = Paths::MOST_LISTS + 1;
@@ -219,7 +219,7 @@ impl Sink for PathSink<'_> {
 
     #[inline(always)]
     fn may_owe(op: Op) -> bool {
-        hash::STRINGS && matches!(op, Op::String | Op::Bytes | Op::Message)
+        Flood::may_owe(op)
     }
     #[inline(always)]
     fn owed(&mut self) -> u64 {

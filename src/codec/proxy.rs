@@ -13,7 +13,7 @@ use crate::error::EncodeError;
 use crate::vm::api::*;
 use crate::vm::{Pins, has_room, pop, raw_get_str};
 
-/// A list without `__len` may have no end.
+/// A list without `__len` may have no end, and neither may what `__pairs` goes through.
 const LONGEST: i64 = 1 << 26;
 
 /// The index of a plain table with what the table at `at` shows: itself, or a copy at the new top.
@@ -101,7 +101,10 @@ unsafe fn copy_pairs<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, bas
             return error;
         }
         let copy = base + 2;
-        loop {
+        for n in 0.. {
+            if n > LONGEST {
+                return Err(src.fail(format_args!("too many pairs")));
+            }
             lua_settop(l, copy + 3);
             for i in 1..=3 {
                 lua_pushvalue(l, copy + i);

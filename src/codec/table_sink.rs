@@ -14,7 +14,7 @@ use super::values::Values;
 use crate::kernel::{Sink, Value};
 use crate::schema::{FieldPlan, MessagePlan, Op};
 use crate::vm::api::*;
-use crate::vm::{Lender, Lent, Pins, has_room, hash, pop, string_at};
+use crate::vm::{Lender, Lent, Pins, has_room, pop, string_at};
 
 /// Slots that one level takes: its key and table, a list and its key, an element's key and value,
 /// and what setting them up needs.
@@ -121,7 +121,7 @@ impl<'a> TableSink<'a> {
                 for (to, from) in to.iter_mut().zip(old.iter().chain(gathered).chain(last)) {
                     *to = *from;
                 }
-                push_bytes(l, std::slice::from_raw_parts(buffer, total));
+                self.flood.push(l, std::slice::from_raw_parts(buffer, total));
                 lua_remove(l, -2);
             }
             lua_remove(l, -2);
@@ -142,7 +142,7 @@ impl<'a> Sink for TableSink<'a> {
 
     #[inline(always)]
     fn may_owe(op: Op) -> bool {
-        hash::STRINGS && matches!(op, Op::String | Op::Bytes | Op::Message)
+        Flood::may_owe(op)
     }
     #[inline(always)]
     fn owed(&mut self) -> u64 {

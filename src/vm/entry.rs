@@ -18,6 +18,9 @@ pub unsafe fn upvalue<'a, T>(l: *mut lua_State, n: c_int) -> Option<&'a T> {
     unsafe { (*lua_touserdata(l, lua_upvalueindex(n)).cast::<*const T>()).as_ref() }
 }
 
+/// So many calls are looked through; from the outermost of them on, any may be.
+const MOST_LEVELS: c_int = 500;
+
 /// Whether the running function was called, by however many others, from a function of the same thread that has the
 /// same upvalue 1. What other threads are within does not show.
 ///
@@ -29,7 +32,7 @@ pub unsafe fn is_within_another(l: *mut lua_State) -> bool {
     unsafe {
         let mut call = std::mem::zeroed::<lua_Debug>();
         let mut found = false;
-        for level in 1.. {
+        for level in 1..=MOST_LEVELS {
             if found || lua_getstack(l, level, &mut call) == 0 {
                 break;
             }

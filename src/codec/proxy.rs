@@ -21,7 +21,7 @@ const LONGEST: i64 = 1 << 26;
 #[inline(never)]
 pub(super) fn resolve<const FORM: u8>(src: &mut StackSource<FORM>, at: c_int, list: bool) -> Result<c_int> {
     let l = src.l;
-    // SAFETY: the source made room; `at` is a table with a metatable.
+    // SAFETY: the source made room; `at` is a table with a metatable. No frame of an encode holds a value with a destructor.
     unsafe {
         if !has_room(l, 16) {
             return Err(src.fail(format_args!("stack overflow")));

@@ -74,7 +74,7 @@ impl<'a> TableSink<'a> {
     #[inline(always)]
     fn begin(&mut self, m: &MessagePlan, merging: bool) -> Option<Frame<'a>> {
         let bindings: &'a Bindings = self.bindings;
-        // SAFETY: room is asked for.
+        // SAFETY: room is asked for, and what raises where there is none crosses no destructor.
         unsafe {
             if !has_room(self.l, LEVEL) {
                 return None;

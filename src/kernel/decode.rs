@@ -253,6 +253,7 @@ fn finish<S: Sink>(
     }
     let last = side.all.get(side.run.0..side.run.1).unwrap_or_default();
     let joined = sink.close(frame, m, count, last);
+    // Unknown fields are bytes.
     let owed = if S::may_owe(Op::Bytes) { sink.owed() } else { 0 };
     at(r, cx.budget.charge((joined as u64).saturating_add(owed)))
 }

@@ -47,7 +47,8 @@ pub trait Sink {
     /// have no table, so `close` is not called.
     const PATHS: bool;
 
-    /// Whether values of that kind may make the sink owe something. Entries of maps always may.
+    /// Whether values of that kind may make the sink owe something; for unknown fields it is asked of bytes. Entries of
+    /// maps always may.
     #[inline(always)]
     fn may_owe(_: Op) -> bool {
         false

@@ -38,8 +38,8 @@ pub unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
 /// Pushes the table of the message `m` that `input` is. May raise.
 ///
 /// # Safety
-/// Index 1 has a value that is not needed any more. The epoch's table of pins is on the stack, and so is what keeps `input`; no frame up to Lua holds a value with a
-/// destructor.
+/// Index 1 has a value that is not needed any more, which lending may replace. The epoch's table of pins is on the stack,
+/// and so is what keeps `input`; no frame up to Lua holds a value with a destructor.
 #[inline(always)]
 pub(super) unsafe fn push_message(
     l: *mut lua_State,

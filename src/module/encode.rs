@@ -18,6 +18,9 @@ const MOST_NESTED: u32 = 100;
 
 /// Encodes argument 2 as the type that argument 1 names, into a writer of the instance.
 /// Leaves arguments and pins on the stack.
+///
+/// # Safety
+/// As for [`write`].
 #[inline(always)]
 pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) -> *mut Lent<Writer> {
     // SAFETY: the pins on the stack keep the epoch. No value with a destructor is in this frame:
@@ -48,6 +51,10 @@ pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, argumen
 }
 
 /// Encodes the message `m` of `source` into a writer of the instance. Raises if that fails.
+///
+/// # Safety
+/// Index 1 has a value that is not needed any more, which lending may replace; no frame up to Lua holds a value with a
+/// destructor.
 #[inline(always)]
 unsafe fn write<const FORM: u8>(
     instance: &Instance,

@@ -8,7 +8,7 @@ use std::ffi::c_int;
 use super::api::*;
 
 /// Whether strings with the same hash are easily made. Lua 5.1 hashes without a seed, and up to 5.3 only some bytes of
-/// strings from 32 bytes on count.
+/// strings from 32 bytes on count. LuaJIT has had a seed since June 2020, and hashes long chains anew by all bytes.
 pub const STRINGS: bool = cfg!(any(feature = "lua51", feature = "lua52", feature = "lua53"));
 
 /// The longest string that is kept in the table of all strings, except in 5.1, where all are.
@@ -19,7 +19,8 @@ pub fn is_interned(bytes: &[u8]) -> bool {
     cfg!(feature = "lua51") || bytes.len() <= SHORT
 }
 
-/// What a string's slot is computed from, up to 5.3. A seed changes it, but not which strings have the same.
+/// What a string's slot is computed from, up to 5.3, with the seed 0. Strings that differ only in bytes that do not count
+/// have the same with every seed.
 pub fn string(bytes: &[u8]) -> u64 {
     let step = (bytes.len() >> 5) + 1;
     let mut hash = bytes.len() as u32;

@@ -116,6 +116,7 @@ impl<T: Scratch> Drop for Lender<T> {
 
 impl Scratch for Vec<u8> {
     fn clear(&mut self) {
+        // As much as a writer keeps.
         const KEPT: usize = 1 << 20;
         if self.capacity() > KEPT {
             *self = Vec::new();

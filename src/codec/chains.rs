@@ -14,8 +14,6 @@ const FIRST: u32 = 16;
 const STEP: f64 = 4.0;
 /// So many colliding pairs in a sample are chance, and so many times those to be expected.
 const CHANCE: (f64, f64) = (8.0, 4.0);
-/// Tables of more slots than that are far beyond what a message fills.
-const BITS: u32 = 24;
 
 /// A key or string that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,13 +72,13 @@ impl Chains {
         (self.number() % u64::from(self.stride.saturating_mul(2).saturating_sub(1).max(1))) as u32 + 1
     }
 
-    /// Takes one more. Answers what is to be charged for the steps that were not charged yet.
-    pub fn add(&mut self, sample: Sample, numbers: Numbers) -> u64 {
+    /// Takes one more, of `input` bytes. Answers what is to be charged for the steps that were not charged yet.
+    pub fn add(&mut self, sample: Sample, numbers: Numbers, input: usize) -> u64 {
         self.taken.push(sample);
         if self.taken.len() < ROOM {
             return 0;
         }
-        let due = steps(&mut self.taken, self.stride, numbers) * STEP;
+        let due = steps(&mut self.taken, self.stride, numbers, input) * STEP;
         let more = (due - self.charged).max(0.0);
         self.charged += more;
         while self.taken.len() > ROOM / 2 {
@@ -108,14 +106,16 @@ struct Collisions {
 }
 
 /// How many steps along chains all take, of which `taken` are one of `stride` each; 0 if that may be chance.
-fn steps(taken: &mut [Sample], stride: u32, numbers: Numbers) -> f64 {
+fn steps(taken: &mut [Sample], stride: u32, numbers: Numbers, input: usize) -> f64 {
     taken.iter_mut().for_each(|sample| sample.slot = 0);
     taken.sort_unstable();
     let mut sum = Collisions::default();
+    // An entry takes two bytes at least, and tables are made for as many as there are.
+    let most = (input / 2).max(1).ilog2() + 1;
     let sampled = taken.len() as f64 * f64::from(stride);
     let beyond = 1.0 + f64::from(FREE) / sampled;
     for table in taken.chunk_by_mut(|a, b| (a.table, a.is_text) == (b.table, b.is_text)) {
-        let worst = worst(table, f64::from(stride), beyond, numbers);
+        let worst = worst(table, f64::from(stride), beyond, numbers, most);
         sum.pairs += worst.pairs;
         sum.expected += worst.expected;
         sum.steps += worst.steps;
@@ -124,8 +124,9 @@ fn steps(taken: &mut [Sample], stride: u32, numbers: Numbers) -> f64 {
 }
 
 /// The collisions in one table, at the number of slots at which there are most. The table may have more slots than its
-/// keys need, but not fewer; it has `beyond` times the keys that the sample stands for.
-fn worst(table: &mut [Sample], stride: f64, beyond: f64, numbers: Numbers) -> Collisions {
+/// keys need, but not fewer, and not more than `most` bits tell apart; it has `beyond` times the keys that the sample
+/// stands for.
+fn worst(table: &mut [Sample], stride: f64, beyond: f64, numbers: Numbers, most: u32) -> Collisions {
     let all = table.len() as f64;
     if all < 2.0 {
         return Collisions::default();
@@ -137,7 +138,10 @@ fn worst(table: &mut [Sample], stride: f64, beyond: f64, numbers: Numbers) -> Co
         false => (keys * beyond * 0.8).log2().ceil() as u32,
     };
     let mut worst = Collisions::default();
-    for bits in least..=BITS.max(least) {
+    // Where a mask makes slots of hashes, those that differ in fewer bits differ in more.
+    let masked = numbers == Numbers::Mask || table.iter().all(|sample| sample.is_text);
+    let most = if masked { least } else { most.max(least) };
+    for bits in least..=most {
         table.iter_mut().for_each(|sample| sample.place(bits, numbers));
         table.sort_unstable();
         let mut found = Collisions { expected: all * all / 2.0 / f64::from(bits).exp2(), ..Collisions::default() };
@@ -181,7 +185,7 @@ mod tests {
         for key in keys {
             left -= 1;
             if left == 0 {
-                sum += chains.add(Sample::number(1, key, key), numbers);
+                sum += chains.add(Sample::number(1, key, key), numbers, 1 << 25);
                 left = chains.distance();
             }
         }

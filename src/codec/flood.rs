@@ -26,13 +26,15 @@ pub struct Flood<'a> {
     left: u32,
     owed: u64,
     call: u64,
+    /// How long its input is.
+    input: usize,
 }
 
 impl<'a> Flood<'a> {
     /// Begins a call.
     #[inline(always)]
-    pub fn new(watch: &'a RefCell<Watch>) -> Self {
-        Flood { watch, left: FREE, owed: 0, call: 0 }
+    pub fn new(watch: &'a RefCell<Watch>, input: &[u8]) -> Self {
+        Flood { watch, left: FREE, owed: 0, call: 0, input: input.len() }
     }
 
     /// Whether values of that kind are watched.
@@ -145,7 +147,7 @@ impl<'a> Flood<'a> {
             self.call = watch.call;
         }
         if let Some(sample) = sample {
-            self.owed = self.owed.saturating_add(watch.chains.add(sample, numbers));
+            self.owed = self.owed.saturating_add(watch.chains.add(sample, numbers, self.input));
         }
         self.left = watch.chains.distance();
     }

@@ -41,6 +41,17 @@ local function is_error(message, pattern)
   end
 end
 
+-- Values that unpack gave pack to bytes that give the same values, but for lists, which have no place for one value, and for
+-- members of oneofs by way of their message: those that are absent read 0.
+local function packs_again(pattern, ...)
+  local fine, packed = pcall(pb.pack, pattern, ...)
+  if fine then
+    same("packed again", pb.pack(pattern, pb.unpack(pattern, packed)), packed)
+  elseif not (packed:find("goes through a list", 1, true) or packed:find(": oneof ", 1, true)) then
+    error("not packed: " .. packed, 2)
+  end
+end
+
 return function(data)
   local cut = data:find("\0", 1, true) or #data + 1
   local pattern, bytes = expand(data:sub(1, cut - 1)), data:sub(cut + 1)
@@ -51,12 +62,7 @@ return function(data)
   if not values[1] then
     is_error(values[2], pattern)
   else
-    local fine, packed = pcall(pb.pack, pattern, unpack(values, 2, values.n))
-    if fine then
-      same("packed again", pb.pack(pattern, pb.unpack(pattern, packed)), packed)
-    elseif not (packed:find("goes through a list", 1, true) or packed:find(": oneof ", 1, true)) then
-      error("not packed: " .. packed)
-    end
+    packs_again(pattern, unpack(values, 2, values.n))
   end
 
   -- As many values as names or so, for fields of any type.
@@ -70,7 +76,6 @@ return function(data)
   if not fine then
     is_error(packed, pattern)
   else
-    local again = pb.pack(pattern, pb.unpack(pattern, packed))
-    same("packed again", pb.pack(pattern, pb.unpack(pattern, again)), again)
+    packs_again(pattern, pb.unpack(pattern, packed))
   end
 end

@@ -44,9 +44,13 @@ fn alone(name: &str, bytes: &[u8]) {
 /// What is wrong, and where.
 type Fault = (Kind, usize);
 
+fn context<'a>(set: &'a Set, trace: &'a Trace, required: bool) -> Context<'a> {
+    Context { set, trace, budget: ENOUGH, required, utf8: Flags::UTF8 }
+}
+
 fn take<S: Sink>(bytes: &[u8], m: &MessagePlan, set: &Set, required: bool, sink: &mut S) -> Result<(), Fault> {
     let trace = Trace::default();
-    let mut context = Context { set, trace: &trace, budget: ENOUGH, required, utf8: Flags::UTF8 };
+    let mut context = context(set, &trace, required);
     decode(bytes, m, sink, &mut context).map_err(|error| {
         let offset = error.offset(bytes);
         assert!(offset <= bytes.len(), "{error:?} lies within the input");
@@ -81,7 +85,7 @@ fn beside_prost(name: &str, bytes: &[u8]) {
 
 fn read(bytes: &[u8], m: &MessagePlan, set: &Set, tree: &mut Tree) -> Result<Span, Fault> {
     let trace = Trace::default();
-    let mut context = Context { set, trace: &trace, budget: ENOUGH, required: false, utf8: Flags::UTF8 };
+    let mut context = context(set, &trace, false);
     let root = format::decode(bytes, m, tree, &mut context).map_err(|error| (error.kind, error.offset(bytes)));
     assert_eq!(root.err(), take(bytes, m, set, false, &mut NullSink).err(), "both sinks take the same");
     root
@@ -89,7 +93,7 @@ fn read(bytes: &[u8], m: &MessagePlan, set: &Set, tree: &mut Tree) -> Result<Spa
 
 fn write(root: Span, m: &MessagePlan, set: &Set, tree: &Tree) -> Vec<u8> {
     let trace = Trace::default();
-    let mut context = Context { set, trace: &trace, budget: ENOUGH, required: false, utf8: Flags::UTF8 };
+    let mut context = context(set, &trace, false);
     let mut writer = Writer::default();
     format::encode(tree, root, m, &mut writer, &mut context).expect("it encodes what it decoded");
     writer.written().to_vec()

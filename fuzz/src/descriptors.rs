@@ -2,6 +2,7 @@
 //! 255: then something odd is chosen.
 
 use crate::input::Input;
+use crate::part::Part;
 
 const ODD_NAMES: [&str; 12] = ["A", "B", "f0", "key", "value", "x_y1", "xY1", "M0", "E0", "", "a.b", "2"];
 const ODD_NUMBERS: [i64; 10] = [0, -1, 1, 2, 3, 100, 19_000, 536_870_911, 536_870_912, 2_147_483_647];
@@ -20,39 +21,6 @@ const ODD_TYPES: [&str; 12] = [
     "E0",
     ".p0.M0.F1Entry",
 ];
-
-/// A message that is being written.
-#[derive(Default)]
-struct Part(Vec<u8>);
-
-impl Part {
-    fn varint(&mut self, mut v: u64) {
-        while v >= 0x80 {
-            self.0.push(v as u8 | 0x80);
-            v >>= 7;
-        }
-        self.0.push(v as u8);
-    }
-
-    fn number(&mut self, field: u64, v: i64) {
-        self.varint(field << 3);
-        self.varint(v as u64);
-    }
-
-    fn bytes(&mut self, field: u64, bytes: &[u8]) {
-        self.varint(field << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn text(&mut self, field: u64, text: &str) {
-        self.bytes(field, text.as_bytes());
-    }
-
-    fn part(&mut self, field: u64, part: Part) {
-        self.bytes(field, &part.0);
-    }
-}
 
 #[derive(Clone, Copy, PartialEq)]
 enum Syntax {
@@ -83,7 +51,7 @@ pub fn set(input: Input) -> Vec<u8> {
         let file = maker.file(at.into());
         set.part(1, file);
     }
-    set.0
+    set.bytes
 }
 
 impl Maker<'_> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use prost::encoding::encode_varint;
 use protobuf_lua::format::{json, text};
 use protobuf_lua::kernel::Budget;
 use protobuf_lua::schema::{FieldPlan, MessagePlan, Named, Op, Pattern, Registry, Types};
@@ -126,7 +127,7 @@ fn entry_type(field: &protobuf_lua::schema::Field, part: usize) -> Option<Arc<st
 /// A value of the field, as the wire has it.
 fn sample(types: &Types, f: &FieldPlan) -> Vec<u8> {
     let mut bytes = Vec::new();
-    varint(f.element_tag(), &mut bytes);
+    encode_varint(f.element_tag().into(), &mut bytes);
     match f.element_tag() & 7 {
         0 => bytes.push(1),
         1 => bytes.extend([1, 0, 0, 0, 0, 0, 0xf0, 0x3f]),
@@ -134,13 +135,13 @@ fn sample(types: &Types, f: &FieldPlan) -> Vec<u8> {
             Op::Map => {
                 let entry = types.set.message(f.sub).expect("a map has entries");
                 let entry: Vec<u8> = entry.fields.iter().flat_map(sample_of_entry).collect();
-                varint(entry.len() as u32, &mut bytes);
+                encode_varint(entry.len() as u64, &mut bytes);
                 bytes.extend(entry);
             }
             Op::Message => bytes.push(0),
             _ => bytes.extend(b"\x01a"),
         },
-        3 => varint(f.element_tag() + 1, &mut bytes),
+        3 => encode_varint((f.element_tag() + 1).into(), &mut bytes),
         5 => bytes.extend([0, 0, 0x80, 0x3f]),
         wire => panic!("wire type {wire}"),
     }
@@ -149,7 +150,7 @@ fn sample(types: &Types, f: &FieldPlan) -> Vec<u8> {
 
 fn sample_of_entry(f: &FieldPlan) -> Vec<u8> {
     let mut bytes = Vec::new();
-    varint(f.element_tag(), &mut bytes);
+    encode_varint(f.element_tag().into(), &mut bytes);
     match f.element_tag() & 7 {
         0 => bytes.push(1),
         1 => bytes.extend([0; 8]),
@@ -157,14 +158,6 @@ fn sample_of_entry(f: &FieldPlan) -> Vec<u8> {
         _ => bytes.extend([0; 4]),
     }
     bytes
-}
-
-fn varint(mut v: u32, out: &mut Vec<u8>) {
-    while v >= 0x80 {
-        out.push(v as u8 | 0x80);
-        v >>= 7;
-    }
-    out.push(v as u8);
 }
 
 /// What `types` has beside the built-in types, so that it can be compared with that of another registry.

@@ -10,6 +10,7 @@ pub mod encode;
 mod input;
 pub mod json;
 mod known;
+mod part;
 pub mod pattern;
 mod pool;
 #[path = "../../tests/support/reflected.rs"]

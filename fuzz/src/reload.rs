@@ -15,6 +15,7 @@ use protobuf_lua::wire::Writer;
 
 use crate::input::Input;
 use crate::known;
+use crate::part::Part;
 use crate::pool::{ALIAS, POOL, TYPES, Version};
 
 /// So many runs share the Lua states.
@@ -128,13 +129,11 @@ fn version(input: &mut Input, instance: &mut Instance) -> &'static Version {
 
 /// Registers some files in one call.
 fn register(input: &mut Input, instance: &mut Instance) {
-    let mut set = Vec::new();
+    let mut set = Part::default();
     for _ in 0..=input.byte() % 3 {
-        let version = version(input, instance);
-        prost::encoding::encode_key(1, prost::encoding::WireType::LengthDelimited, &mut set);
-        prost::encoding::encode_varint(version.descriptor.len() as u64, &mut set);
-        set.extend_from_slice(&version.descriptor);
+        set.bytes(1, &version(input, instance).descriptor);
     }
+    let mut set = set.bytes;
     if input.one_in(16) {
         set.truncate(usize::from(input.byte()));
     }
@@ -232,18 +231,14 @@ fn rebuild(registry: &Registry) {
     let files: Vec<&Version> = POOL.iter().take(ALIAS).flatten().filter(is_there).collect();
     let summary = known::summary(registry.types());
     let mut whole = Registry::new();
-    let mut set = Vec::new();
-    for version in files.iter().rev() {
-        prost::encoding::encode_key(1, prost::encoding::WireType::LengthDelimited, &mut set);
-        prost::encoding::encode_varint(version.descriptor.len() as u64, &mut set);
-        set.extend_from_slice(&version.descriptor);
-    }
+    let mut set = Part::default();
     let mut single = Registry::new();
     for version in files.iter().rev() {
+        set.bytes(1, &version.descriptor);
         single.register(&version.descriptor).unwrap_or_else(|e| panic!("{}: {}", version.mark, e.0));
     }
     if !files.is_empty() {
-        whole.register(&set).unwrap_or_else(|e| panic!("together: {}", e.0));
+        whole.register(&set.bytes).unwrap_or_else(|e| panic!("together: {}", e.0));
     }
     assert_eq!(summary, known::summary(whole.types()), "together");
     assert_eq!(summary, known::summary(single.types()), "one by one");

@@ -19,47 +19,13 @@ fn replay(name: &str, run: fn(&[u8])) {
     thread::Builder::new().stack_size(STACK).spawn(all).expect("a thread").join().expect("no input fails");
 }
 
-#[test]
-fn decode() {
-    replay("decode", protobuf_lua_fuzz::decode::run);
+macro_rules! replayed {
+    ($($target:ident)*) => {$(
+        #[test]
+        fn $target() {
+            replay(stringify!($target), protobuf_lua_fuzz::$target::run);
+        }
+    )*};
 }
 
-#[test]
-fn encode() {
-    replay("encode", protobuf_lua_fuzz::encode::run);
-}
-
-#[test]
-fn pattern() {
-    replay("pattern", protobuf_lua_fuzz::pattern::run);
-}
-
-#[test]
-fn tables() {
-    replay("tables", protobuf_lua_fuzz::tables::run);
-}
-
-#[test]
-fn json() {
-    replay("json", protobuf_lua_fuzz::json::run);
-}
-
-#[test]
-fn register() {
-    replay("register", protobuf_lua_fuzz::register::run);
-}
-
-#[test]
-fn reload() {
-    replay("reload", protobuf_lua_fuzz::reload::run);
-}
-
-#[test]
-fn source() {
-    replay("source", protobuf_lua_fuzz::source::run);
-}
-
-#[test]
-fn text() {
-    replay("text", protobuf_lua_fuzz::text::run);
-}
+replayed! { decode encode json pattern register reload source tables text }

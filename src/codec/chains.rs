@@ -12,6 +12,8 @@ pub const FREE: u32 = 4096;
 const FIRST: u32 = 16;
 /// Bytes of the budget that a step along a chain is charged: filling memory takes about as long.
 const STEP: f64 = 4.0;
+/// So many bytes of strings that may have to be compared cost one more.
+const COMPARED: f64 = 16.0;
 /// So many colliding pairs in a sample are chance, and so many times those to be expected.
 const CHANCE: (f64, f64) = (8.0, 4.0);
 
@@ -25,12 +27,14 @@ pub struct Sample {
     hash: u64,
     /// Tells those with one hash apart.
     identity: u64,
+    /// Of a string, how many bytes it has.
+    length: usize,
 }
 
 impl Sample {
     /// A number as key of a table.
     pub fn number(table: usize, hash: u64, bits: u64) -> Sample {
-        Sample { table, is_text: false, slot: 0, hash, identity: bits }
+        Sample { table, is_text: false, slot: 0, hash, identity: bits, length: 0 }
     }
 
     /// A string, as key of a table unless that is 0.
@@ -39,7 +43,7 @@ impl Sample {
         bytes.hash(&mut content);
         let table = if hash::is_interned(bytes) { 0 } else { table };
         let hash = hash::string(bytes);
-        Sample { table, is_text: true, slot: 0, hash, identity: content.finish() }
+        Sample { table, is_text: true, slot: 0, hash, identity: content.finish(), length: bytes.len() }
     }
 
     fn place(&mut self, bits: u32, numbers: Numbers) {
@@ -78,7 +82,7 @@ impl Chains {
         if self.taken.len() < ROOM {
             return 0;
         }
-        let due = steps(&mut self.taken, self.stride, numbers, input) * STEP;
+        let due = cost(&mut self.taken, self.stride, numbers, input);
         let more = (due - self.charged).max(0.0);
         self.charged += more;
         while self.taken.len() > ROOM / 2 {
@@ -102,11 +106,12 @@ impl Chains {
 struct Collisions {
     pairs: f64,
     expected: f64,
-    steps: f64,
+    /// Of all steps, in bytes of the budget.
+    cost: f64,
 }
 
-/// How many steps along chains all take, of which `taken` are one of `stride` each; 0 if that may be chance.
-fn steps(taken: &mut [Sample], stride: u32, numbers: Numbers, input: usize) -> f64 {
+/// What the steps along chains cost that all take, of which `taken` are one of `stride` each; 0 if that may be chance.
+fn cost(taken: &mut [Sample], stride: u32, numbers: Numbers, input: usize) -> f64 {
     taken.iter_mut().for_each(|sample| sample.slot = 0);
     taken.sort_unstable();
     let mut sum = Collisions::default();
@@ -118,9 +123,9 @@ fn steps(taken: &mut [Sample], stride: u32, numbers: Numbers, input: usize) -> f
         let worst = worst(table, f64::from(stride), beyond, numbers, most);
         sum.pairs += worst.pairs;
         sum.expected += worst.expected;
-        sum.steps += worst.steps;
+        sum.cost += worst.cost;
     }
-    if sum.pairs > CHANCE.0 + CHANCE.1 * sum.expected { sum.steps } else { 0.0 }
+    if sum.pairs > CHANCE.0 + CHANCE.1 * sum.expected { sum.cost } else { 0.0 }
 }
 
 /// The collisions in one table, at the number of slots at which there are most. The table may have more slots than its
@@ -149,10 +154,11 @@ fn worst(table: &mut [Sample], stride: f64, beyond: f64, numbers: Numbers, most:
             let kinds = kinds(chain);
             if kinds > 1.0 {
                 found.pairs += kinds * (kinds - 1.0) / 2.0;
-                found.steps += chain.len() as f64 * stride * distinct(chain, stride) / 2.0;
+                let bytes: f64 = chain.iter().map(|sample| STEP + sample.length as f64 / COMPARED).sum();
+                found.cost += bytes * stride * distinct(chain, stride) / 2.0;
             }
         }
-        if found.steps > worst.steps {
+        if found.cost > worst.cost {
             worst = found;
         }
     }
@@ -178,14 +184,18 @@ mod tests {
 
     /// What is charged for numbers as keys of one table.
     fn charged(numbers: Numbers, keys: impl Iterator<Item = u64>) -> u64 {
+        charged_for(numbers, keys.map(|key| Sample::number(1, key, key)))
+    }
+
+    fn charged_for(numbers: Numbers, samples: impl Iterator<Item = Sample>) -> u64 {
         let mut chains = Chains::default();
         chains.clear();
         let mut sum = 0;
         let mut left = FREE;
-        for key in keys {
+        for sample in samples {
             left -= 1;
             if left == 0 {
-                sum += chains.add(Sample::number(1, key, key), numbers, 1 << 25);
+                sum += chains.add(sample, numbers, 1 << 25);
                 left = chains.distance();
             }
         }
@@ -203,6 +213,20 @@ mod tests {
     #[test]
     fn keys_in_many_chains_are_charged() {
         assert!(charged(Numbers::Mask, (0..400_000).map(|i| ((i / 100) << 24) | (i % 100))) > 1_000_000_000);
+    }
+
+    /// Of strings so long, their first bytes do not count.
+    #[test]
+    fn long_strings_in_one_chain_are_charged_for_what_is_compared() {
+        let strings = |length: usize| {
+            (0..15_000u32).map(move |i| {
+                let rest = vec![b'a'; length - 4];
+                Sample::string(1, &[&i.to_le_bytes(), &*rest].concat())
+            })
+        };
+        let [short, long] = [200, 20_000].map(|length| charged_for(Numbers::Mask, strings(length)) as f64);
+        let ratio = (STEP + 20_000.0 / COMPARED) / (STEP + 200.0 / COMPARED);
+        assert!(short > 0.0 && long / short > ratio / 2.0 && long / short < ratio * 2.0, "{long} and {short}");
     }
 
     /// A thousand keys in one chain, again and again.

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use mlua::{Function, Lua, Table};
 
 use support::counting::{Counting, live};
-use support::scale::{self, File, Random};
-use support::{encode, register, samples};
+use support::scale::Random;
+use support::{Project, register};
 
 mod support;
 
@@ -38,11 +38,10 @@ fn seconds() -> u64 {
     env::var("PROTOBUF_TEST_SECONDS").map_or(5, |n| n.parse().expect("a number"))
 }
 
-/// What all states register and use.
-struct Project {
-    files: Vec<File>,
-    set: Vec<u8>,
-    bytes: Vec<Vec<u8>>,
+/// What all threads share.
+struct Soak {
+    /// What states register and use.
+    project: Project,
     /// The bytes of the messages in [`CALLS`].
     expected: OnceLock<Vec<mlua::BString>>,
     states: AtomicU64,
@@ -51,16 +50,10 @@ struct Project {
     refused: AtomicU64,
 }
 
-impl Project {
-    fn new() -> Project {
-        let files = scale::files(SEED, 60, 8);
-        let set = scale::set_of(&files);
-        let (lua, protobuf) = support::lua();
-        register(&lua, &protobuf, &set).expect("it registers");
-        let bytes = samples(&files).map(|sample| encode(&lua, sample)).collect();
-        let count = AtomicU64::default;
-        let expected = OnceLock::new();
-        Project { files, set, bytes, expected, states: count(), reloads: count(), passed: count(), refused: count() }
+impl Soak {
+    fn new() -> Soak {
+        let (project, expected, count) = (Project::new(SEED, 60, 8), OnceLock::new(), AtomicU64::default);
+        Soak { project, expected, states: count(), reloads: count(), passed: count(), refused: count() }
     }
 
     /// Opens and closes states until it is time.
@@ -105,15 +98,13 @@ impl Project {
 
     /// Registers the project, or what is left of it, uses some of its types, and reloads a file.
     fn use_project(&self, lua: &Lua, protobuf: &Table, random: &mut Random) -> mlua::Result<()> {
-        let cut = random.below(self.set.len());
-        let _ = register(lua, protobuf, &self.set[..cut]);
-        register(lua, protobuf, &self.set)?;
-        let file = &self.files[random.below(self.files.len())];
+        let Project { set, .. } = &self.project;
+        let _ = register(lua, protobuf, &set[..random.below(set.len())]);
+        register(lua, protobuf, set)?;
+        let file = self.project.random_file(random);
         for revised in [true, false] {
             for _ in 0..2 {
-                let at = random.below(self.bytes.len());
-                let sample = samples(&self.files).nth(at).expect("a sample");
-                assert!(encode(lua, sample) == self.bytes[at], "{}", sample.name);
+                self.project.use_one(lua, random);
                 self.passed.fetch_add(6, Relaxed);
             }
             let version = 1 + random.below(50) as u16;
@@ -144,25 +135,25 @@ fn median(of: &[(usize, usize)], what: impl Fn(&(usize, usize)) -> usize) -> usi
 fn nothing_gets_lost() {
     // The compiler of text catches panics of its parser's. A backtrace of one would leave tens of megabytes of symbols.
     panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
-    let project = Project::new();
+    let soak = Soak::new();
     let window = Duration::from_millis(seconds() * 1000 / WINDOWS as u64);
     let mut memory = Vec::with_capacity(WINDOWS);
     for i in 0..WINDOWS {
         let end = Instant::now() + window;
         thread::scope(|scope| {
             for thread in 0..THREADS {
-                let project = &project;
-                scope.spawn(move || project.work((i * THREADS + thread) as u64, end));
+                let soak = &soak;
+                scope.spawn(move || soak.work((i * THREADS + thread) as u64, end));
             }
         });
         memory.push((live(), resident()));
     }
     let count = |n: &AtomicU64| n.load(Relaxed);
-    let (passed, refused) = (count(&project.passed), count(&project.refused));
+    let (passed, refused) = (count(&soak.passed), count(&soak.refused));
     println!(
         "{} states, {} reloads, {passed} calls right, {refused} refused",
-        count(&project.states),
-        count(&project.reloads)
+        count(&soak.states),
+        count(&soak.reloads)
     );
     for (i, (live, resident)) in memory.iter().enumerate() {
         println!(

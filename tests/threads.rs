@@ -12,8 +12,8 @@ use std::time::Instant;
 use mlua::{Lua, ObjectLike, Table};
 
 use support::counting::{Counting, live};
-use support::scale::{self, File, Random, Sample};
-use support::{encode, register, samples};
+use support::scale::{self, File, Random};
+use support::{Project, register};
 
 mod support;
 
@@ -29,38 +29,16 @@ fn states() -> usize {
     env::var("PROTOBUF_TEST_STATES").map_or(250, |n| n.parse().expect("a number"))
 }
 
-/// What every state registers, and what the samples are encoded to.
-struct Project {
-    files: Vec<File>,
-    set: Vec<u8>,
-    bytes: Vec<Vec<u8>>,
+/// Threads whose states all register the same project.
+struct Threads {
+    project: Project,
 }
 
-impl Project {
-    fn new() -> Project {
-        let files = scale::files(SEED, 1000, 70);
-        let set = scale::set_of(&files);
-        let (lua, protobuf) = support::lua();
-        register(&lua, &protobuf, &set).expect("it registers");
-        let bytes = samples(&files).map(|sample| encode(&lua, sample)).collect();
-        Project { files, set, bytes }
-    }
-
+impl Threads {
     fn open(&self) -> (Lua, Table) {
         let (lua, protobuf) = support::lua();
-        assert_eq!(register(&lua, &protobuf, &self.set).expect("it registers"), (true, vec![], vec![]));
+        assert_eq!(register(&lua, &protobuf, &self.project.set).expect("it registers"), (true, vec![], vec![]));
         (lua, protobuf)
-    }
-
-    fn random_file<'a>(&'a self, random: &mut Random) -> &'a File {
-        &self.files[random.below(self.files.len())]
-    }
-
-    /// Encodes and decodes one of the messages.
-    fn use_one(&self, lua: &Lua, random: &mut Random) {
-        let at = random.below(self.bytes.len());
-        let sample: &Sample = samples(&self.files).nth(at).expect("a sample");
-        assert!(encode(lua, sample) == self.bytes[at], "{}", sample.name);
     }
 
     /// The life of the states of one thread.
@@ -70,7 +48,7 @@ impl Project {
             let open = |_| {
                 let (lua, protobuf) = self.open();
                 for _ in 0..3 {
-                    self.use_one(&lua, &mut random);
+                    self.project.use_one(&lua, &mut random);
                 }
                 // The string that was registered.
                 lua.gc_collect().expect("garbage is collected");
@@ -85,8 +63,8 @@ impl Project {
         let mut opened = opened.unwrap_or_else(|panic| resume_unwind(panic));
         random.shuffle(&mut opened);
         while let Some((lua, protobuf)) = opened.pop() {
-            self.use_one(&lua, &mut random);
-            let file = self.random_file(&mut random);
+            self.project.use_one(&lua, &mut random);
+            let file = self.project.random_file(&mut random);
             assert!(!has_revision(&protobuf, file, 1));
             drop((lua, protobuf));
         }
@@ -98,9 +76,9 @@ impl Project {
         let mut version = 1;
         loop {
             let (lua, protobuf) = self.open();
-            let one = self.random_file(&mut random);
+            let one = self.project.random_file(&mut random);
             let other = loop {
-                let other = self.random_file(&mut random);
+                let other = self.project.random_file(&mut random);
                 if other.name != one.name {
                     break other;
                 }
@@ -109,11 +87,12 @@ impl Project {
             let replaced = register(&lua, &protobuf, &one.revised(version)).expect("it reloads");
             assert_eq!(replaced, (true, vec![], vec![one.name.clone()]));
             assert!(has_revision(&protobuf, one, version) && !has_revision(&protobuf, one, version + 1));
-            self.use_one(&lua, &mut random);
+            self.project.use_one(&lua, &mut random);
 
             // The whole set, in which another file differs, and that one is as before.
             let revised = other.revised(version);
-            let set = self.files.iter().map(|file| if file.name == other.name { &revised } else { &file.bytes });
+            let set =
+                self.project.files.iter().map(|file| if file.name == other.name { &revised } else { &file.bytes });
             let set = scale::set(set.map(Vec::as_slice));
             let (_, missing, mut replaced) = register(&lua, &protobuf, &set).expect("it reloads");
             replaced.sort();
@@ -121,7 +100,7 @@ impl Project {
             expected.sort();
             assert_eq!((missing, replaced), (vec![], expected));
             assert!(!has_revision(&protobuf, one, version) && has_revision(&protobuf, other, version));
-            self.use_one(&lua, &mut random);
+            self.project.use_one(&lua, &mut random);
 
             if end.load(Ordering::Relaxed) {
                 return version;
@@ -169,16 +148,16 @@ fn has_revision(protobuf: &Table, file: &File, version: u16) -> bool {
 /// The only test here: others beside it would be counted too.
 #[test]
 fn many_states_share_and_give_back() {
-    let project = Project::new();
+    let threads = Threads { project: Project::new(SEED, 1000, 70) };
     // What the process keeps for ever is there after the first time.
-    project.run(1);
+    threads.run(1);
     let (before, start) = (live(), Instant::now());
-    let height = project.run(states());
+    let height = threads.run(states());
     let after = live();
     let count = states() * THREADS;
     println!("{count} states in {:.1?}", start.elapsed());
     println!("{before} bytes before, {after} after, {} for each open state", (height.saturating_sub(before)) / count);
     // A compiled set of its own would be many times the descriptors; the rest is for those who reload.
-    assert!(height.saturating_sub(before) < count * project.set.len() / 2 + (128 << 20), "states do not share");
+    assert!(height.saturating_sub(before) < count * threads.project.set.len() / 2 + (128 << 20), "states do not share");
     assert!(after.abs_diff(before) < 64 << 10, "{before} bytes before, {after} after");
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use mlua::ffi::{lua_gethook, lua_gethookcount, lua_gethookmask, lua_sethook};
+use mlua::ffi::{LUA_GCRESTART, LUA_GCSTOP, lua_gc, lua_gethook, lua_gethookcount, lua_gethookmask, lua_sethook};
 
 use super::api::*;
 use super::number::{PIN_BOXED, PIN_INT64, PIN_UINT64};
@@ -103,15 +103,22 @@ pub unsafe fn pin_boxed(l: *mut lua_State, pins: c_int) {
         return;
     }
     const SOURCE: &[u8] = include_bytes!("../../lua/boxed.lua");
+    // LuaJIT's `LUA_GCISRUNNING`.
+    const IS_RUNNING: c_int = 9;
     // SAFETY: as the caller promises.
     unsafe {
         let top = lua_gettop(l);
         load(l, SOURCE, c"=protobuf");
-        // That there is no `ffi` is an error that is passed over. A hook's must not be.
+        // That there is no `ffi` is an error that is passed over. One of a hook or a finalizer must not be.
         let (hook, mask, count) = (lua_gethook(l), lua_gethookmask(l), lua_gethookcount(l));
+        let collects = lua_gc(l, IS_RUNNING, 0) != 0;
         lua_sethook(l, None, 0, 0);
+        lua_gc(l, LUA_GCSTOP, 0);
         let status = lua_pcall(l, 0, 3, 0);
         lua_sethook(l, hook, mask, count);
+        if collects {
+            lua_gc(l, LUA_GCRESTART, 0);
+        }
         match status {
             0 => {
                 for (i, pin) in BOXED_PINS.iter().enumerate() {

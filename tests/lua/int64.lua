@@ -261,4 +261,29 @@ if h.ffi then
     assert(all.s_int64 == int64(2 ^ 53) + 1)
     h.eq(type(pb.decode(ALL, h.bytes "20 80 80 80 80 80 80 80 10").s_int64), "number")
   end)
+
+  h.test("an instance that is made while a finalizer raises has cdata", function()
+    local pause, stepmul = collectgarbage("setpause", 101), collectgarbage("setstepmul", 1000000)
+    local made = 0
+    for size = 0, 20 * collectgarbage "count", 256 do
+      collectgarbage()
+      h.finalized(function()
+        error "finalizer"
+      end)
+      -- The next collection comes when there is 1% more.
+      local fine, new = pcall(function()
+        local _ = ("x"):rep(size)
+        return h.protobuf.new()
+      end)
+      pcall(collectgarbage)
+      if fine then
+        made = made + 1
+        new.register(h.set "every3")
+        h.eq(type(new.decode(ALL, h.bytes "20 81 80 80 80 80 80 80 10").s_int64), "cdata")
+      end
+    end
+    collectgarbage("setpause", pause)
+    collectgarbage("setstepmul", stepmul)
+    assert(made > 0)
+  end)
 end

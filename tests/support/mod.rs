@@ -8,7 +8,7 @@ pub mod scale;
 
 use mlua::{Lua, LuaString, ObjectLike, Table};
 
-use scale::{File, Sample};
+use scale::{File, Random, Sample};
 
 /// A Lua state as a host has it, and what `require "protobuf"` gives.
 pub fn lua() -> (Lua, Table) {
@@ -46,4 +46,33 @@ pub fn encode(lua: &Lua, sample: &Sample) -> Vec<u8> {
     );
     let bytes: LuaString = lua.load(code).eval().unwrap_or_else(|e| panic!("{name}: {e}\n{table}"));
     bytes.as_bytes().to_vec()
+}
+
+/// A large project, and what the samples of its messages are encoded to.
+pub struct Project {
+    pub files: Vec<File>,
+    pub set: Vec<u8>,
+    bytes: Vec<Vec<u8>>,
+}
+
+impl Project {
+    pub fn new(seed: u64, messages: usize, files: usize) -> Project {
+        let files = scale::files(seed, messages, files);
+        let set = scale::set_of(&files);
+        let (lua, protobuf) = lua();
+        register(&lua, &protobuf, &set).expect("it registers");
+        let bytes = samples(&files).map(|sample| encode(&lua, sample)).collect();
+        Project { files, set, bytes }
+    }
+
+    pub fn random_file<'a>(&'a self, random: &mut Random) -> &'a File {
+        &self.files[random.below(self.files.len())]
+    }
+
+    /// Encodes and decodes one of the messages.
+    pub fn use_one(&self, lua: &Lua, random: &mut Random) {
+        let at = random.below(self.bytes.len());
+        let sample = samples(&self.files).nth(at).expect("a sample");
+        assert!(encode(lua, sample) == self.bytes[at], "{}", sample.name);
+    }
 }

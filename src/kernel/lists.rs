@@ -7,7 +7,7 @@ use super::read::{ToElement, read, settle};
 use super::sink::{Sink, opens};
 use crate::error::{Index, Kind};
 use crate::schema::{FieldPlan, MessagePlan, Op};
-use crate::wire::{Reader, WireType, Writer};
+use crate::wire::{MOST_VARINT, Reader, WireType, put_varint};
 
 /// A packed list. Answers whether it has elements.
 #[inline(always)]
@@ -161,9 +161,10 @@ fn element<S: Sink>(r: &mut Reader, f: &FieldPlan, i: u64, sink: &mut S, cx: &mu
 /// An element of a packed list that a closed enum lacks, as a field of its own.
 #[cold]
 fn stray_element<S: Sink>(list: &mut Reader, f: &FieldPlan, frame: S::Frame, sink: &mut S) -> Result<()> {
-    let mut field = Writer::default();
-    field.varint(list.varint()?);
-    field.varint(u64::from(f.element_tag()));
-    sink.unknown(frame, field.written());
+    // Nothing here owns memory, for sinks may raise errors of Lua's.
+    let mut field = [0; 2 * MOST_VARINT];
+    let tag = put_varint(&mut field, f.element_tag().into());
+    let value = put_varint(field.get_mut(tag..).unwrap_or_default(), list.varint()?);
+    sink.unknown(frame, field.get(..tag + value).unwrap_or_default());
     Ok(())
 }

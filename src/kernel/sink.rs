@@ -67,7 +67,8 @@ pub trait Sink {
     /// come after those that [`Sink::unknown`] got. Answers how many bytes of memory it took to
     /// join them to those of an earlier part of the message, or for what else the sink adds.
     fn close(&mut self, frame: Self::Frame, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize;
-    /// Unknown fields, tags and values. They may come while a list or map is open.
+    /// Unknown fields, tags and values. They may come while a list or map is open. May raise, as others here: callers own
+    /// no memory.
     fn unknown(&mut self, frame: Self::Frame, raw: &[u8]);
     /// The next message that opens belongs to singular `field`.
     fn key(&mut self, frame: Self::Frame, field: &FieldPlan);

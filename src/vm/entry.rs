@@ -18,32 +18,34 @@ pub unsafe fn upvalue<'a, T>(l: *mut lua_State, n: c_int) -> Option<&'a T> {
     unsafe { (*lua_touserdata(l, lua_upvalueindex(n)).cast::<*const T>()).as_ref() }
 }
 
-/// So many calls are looked through; from the outermost of them on, any may be.
+/// So many calls are looked through. What is beneath them may be any.
 const MOST_LEVELS: c_int = 500;
 
-/// Whether the running function was called, by however many others, from a function of the same thread that has the
-/// same upvalue 1. What other threads are within does not show.
+/// Whether the running function may have been called, by however many others, from a function of the same thread that
+/// has the same upvalue 1. What other threads are within does not show.
 ///
 /// # Safety
 /// The running function is a C function; two free slots.
 #[cold]
-pub unsafe fn is_within_another(l: *mut lua_State) -> bool {
+pub unsafe fn may_be_within_another(l: *mut lua_State) -> bool {
     // SAFETY: asking for the function alone fills nothing else in, and pushes it.
     unsafe {
         let mut call = std::mem::zeroed::<lua_Debug>();
-        let mut found = false;
         for level in 1..=MOST_LEVELS {
-            if found || lua_getstack(l, level, &mut call) == 0 {
-                break;
+            if lua_getstack(l, level, &mut call) == 0 {
+                return false;
             }
             lua_getinfo(l, c"f".as_ptr(), &mut call);
             let function = lua_gettop(l);
-            if lua_iscfunction(l, function) != 0 && !lua_getupvalue(l, function, 1).is_null() {
-                found = lua_rawequal(l, -1, lua_upvalueindex(1)) != 0;
-            }
+            let found = lua_iscfunction(l, function) != 0
+                && !lua_getupvalue(l, function, 1).is_null()
+                && lua_rawequal(l, -1, lua_upvalueindex(1)) != 0;
             lua_settop(l, function - 1);
+            if found {
+                break;
+            }
         }
-        found
+        true
     }
 }
 

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::api::*;
-use super::entry::{is_within_another, push_owner};
+use super::entry::{may_be_within_another, push_owner};
 
 /// A lender has at most so many. Where they do not do, Lua's collector owns the next ones.
 const MOST: usize = 8;
@@ -67,7 +67,7 @@ impl<T: Scratch> Lender<T> {
         unsafe {
             let held_by = |holder| self.all.borrow().iter().copied().find(|lent| (**lent).holder.get() == holder);
             let free = held_by(std::ptr::null_mut());
-            if let Some(lent) = free.or_else(|| held_by(l).filter(|_| !is_within_another(l))) {
+            if let Some(lent) = free.or_else(|| held_by(l).filter(|_| !may_be_within_another(l))) {
                 (*lent).scratch.clear();
                 (*lent).holder.set(l);
                 return lent;

@@ -21,5 +21,5 @@ mod writer;
 pub use reader::Reader;
 pub use tag::{MAX_FIELD_NUMBER, WireType, tag};
 pub use utf8::is_utf8;
-pub use varint::{unzigzag32, unzigzag64, zigzag32, zigzag64};
+pub use varint::{MOST_VARINT, put_varint, unzigzag32, unzigzag64, zigzag32, zigzag64};
 pub use writer::{Failure, Writer};

@@ -1,4 +1,23 @@
-//! ZigZag, the mapping of signed to unsigned numbers of sint32 and sint64 ("Signed Integers").
+//! Varints outside of messages under way, and ZigZag, the mapping of signed to unsigned numbers of sint32 and sint64
+//! ("Base 128 Varints", "Signed Integers").
+
+/// The most bytes of a varint.
+pub const MOST_VARINT: usize = 10;
+
+/// Writes `v` to the front of `out`, which has room. Answers how many bytes it has.
+pub fn put_varint(out: &mut [u8], mut v: u64) -> usize {
+    let mut count = 0usize;
+    for byte in out {
+        count = count.wrapping_add(1);
+        *byte = v as u8 | 0x80;
+        v >>= 7;
+        if v == 0 {
+            *byte &= 0x7f;
+            break;
+        }
+    }
+    count
+}
 
 /// Maps 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
 #[inline(always)]
@@ -27,6 +46,21 @@ pub const fn unzigzag64(v: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn varints_have_as_many_bytes_as_they_need() {
+        for (v, expected) in [
+            (0, &b"\x00"[..]),
+            (127, b"\x7f"),
+            (128, b"\x80\x01"),
+            (300, b"\xac\x02"),
+            (u64::MAX, b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+        ] {
+            let mut out = [7; MOST_VARINT + 1];
+            let n = put_varint(&mut out, v);
+            assert_eq!((&out[..n], out[n]), (expected, 7), "{v}");
+        }
+    }
 
     #[test]
     fn zigzag_alternates() {

@@ -62,15 +62,16 @@ local function tune(parameter, to)
   return fine and previous or collectgarbage("param", parameter, to)
 end
 
--- Calls work at least so many times, and until finalizers ran that call everything. Fails if one of them failed.
-local function under_finalizers(rounds, work)
+-- Calls work at least so many times, and until finalizers ran that call everything, or what is to be called. Fails if
+-- one of them failed.
+local function under_finalizers(rounds, work, call)
   local runs, failure, busy, over = 0, nil, false, false
   local arm
   local function finalize()
     if not busy and not over then
       busy = true
       runs = runs + 1
-      local fine, message = pcall(everything)
+      local fine, message = pcall(call or everything)
       if not fine then
         failure = failure or message
       end
@@ -330,6 +331,43 @@ h.test("from metamethods while encode reads through them", function()
     end) }),
   }, "8a 01 02 08 01 d8 02 0a d8 02 14 8a 05 04 08 05 10 06")
   h.eq(calls, 3 + 4 + 2 + 2 + 3)
+end)
+
+-- Calls f with so many calls beneath it.
+local function far_down(levels, f)
+  if levels == 0 then
+    f()
+    return
+  end
+  far_down(levels - 1, f)
+  return levels
+end
+
+h.test("from metamethods, far down the stack", function()
+  for _, levels in ipairs { 10, 200, 480, 520, 2000 } do
+    -- One whose calls never interrupted each other before.
+    local own = h.instance()
+    local late = setmetatable({}, { __pairs = function()
+      far_down(levels, function()
+        h.eq(own.encode("every3.All", value), bytes)
+      end)
+      return next, { a = 5 }, nil
+    end })
+    h.encodes(own, "every3.All", { s_string = "s", r_inner = { late, { a = 1 } } }, "72 01 73 ca 03 02 08 05 ca 03 02 08 01")
+  end
+end)
+
+h.test("from finalizers, far down the stack, while decode joins unknown fields", function()
+  local own = h.instance()
+  local unknown = h.field(9999, ("u"):rep(30000))
+  local wire = unknown .. "\24\1" .. unknown .. "\24\2" .. unknown
+  under_finalizers(200, function()
+    h.eq(own.decode("every3.All", wire)["?unknown"], unknown:rep(3))
+  end, function()
+    far_down(600, function()
+      h.eq(own.decode("every3.All", h.bytes "78 01 18 01 78 02")["?unknown"], "x\1x\2")
+    end)
+  end)
 end)
 
 h.test("from the function that encode calls, before and after it yields", function()

@@ -165,6 +165,6 @@ fn stray_element<S: Sink>(list: &mut Reader, f: &FieldPlan, frame: S::Frame, sin
     let mut field = [0; 2 * MOST_VARINT];
     let tag = put_varint(&mut field, f.element_tag().into());
     let value = put_varint(field.get_mut(tag..).unwrap_or_default(), list.varint()?);
-    sink.unknown(frame, field.get(..tag + value).unwrap_or_default());
+    sink.unknown(frame, field.get(..tag.wrapping_add(value)).unwrap_or_default());
     Ok(())
 }

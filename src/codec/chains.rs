@@ -1,256 +1,297 @@
-//! How long the chains of Lua's tables are, from a sample of what is in them.
+//! How long the chains of Lua's tables are, from a random sample of the keys that are in them.
+//!
+//! A key is in the sample if a secret function of it is below a bound, however often it comes, and wherever it is put. So
+//! one that comes again and again takes no room from others.
 
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::collections::{HashMap, HashSet};
 
 use crate::vm::hash::{self, Numbers};
 
-/// How many are kept. When there are so many, half of them are dropped, and fewer taken from there on.
-const ROOM: usize = 256;
-/// Keys and strings of a call that go by before any is looked at: if all collide, they cost some hundredths of a second.
-pub const FREE: u32 = 4096;
-/// How many each of the first stands for.
-const FIRST: u32 = 16;
+/// Keys of a call that go by before any is looked at, and keys of a table whose chains do no harm.
+pub const FREE: u32 = 256;
+/// How many keys the sample has at most. When it is full, the bound is halved.
+const ROOM: usize = 512;
+/// The first bound: one key of 8.
+const FIRST: u32 = 3;
+/// One of so many keys is looked at, for the chain that it is in.
+const GAP: u32 = 64;
 /// Bytes of the budget that a step along a chain is charged: filling memory takes about as long.
 const STEP: f64 = 4.0;
 /// So many bytes of strings that may have to be compared cost one more.
 const COMPARED: f64 = 16.0;
-/// So many colliding pairs in a sample are chance, and so many times those to be expected.
+/// So many collisions are chance, and so many times those to be expected.
 const CHANCE: (f64, f64) = (8.0, 4.0);
 
-/// A key or string that was looked at.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Sample {
+/// A key of a table, or a string.
+#[derive(Clone, Copy)]
+pub struct Key {
     /// The address of its table, 0 for that of all strings.
-    table: usize,
-    is_text: bool,
-    slot: u64,
-    hash: u64,
-    /// Tells those with one hash apart.
-    identity: u64,
+    pub table: usize,
+    /// Tells it from others, at random.
+    pub random: u64,
+    /// What its slot is computed from.
+    pub hash: u64,
+    /// Of an integer, its value.
+    pub number: u64,
     /// Of a string, how many bytes it has.
-    length: usize,
+    pub length: Option<usize>,
 }
 
-impl Sample {
-    /// A number as key of a table.
-    pub fn number(table: usize, hash: u64, bits: u64) -> Sample {
-        Sample { table, is_text: false, slot: 0, hash, identity: bits, length: 0 }
-    }
-
-    /// A string, as key of a table unless that is 0.
-    pub fn string(table: usize, bytes: &[u8]) -> Sample {
-        let mut content = DefaultHasher::new();
-        bytes.hash(&mut content);
-        let table = if hash::is_interned(bytes) { 0 } else { table };
-        let hash = hash::string(bytes);
-        Sample { table, is_text: true, slot: 0, hash, identity: content.finish(), length: bytes.len() }
-    }
-
-    fn place(&mut self, bits: u32, numbers: Numbers) {
-        self.slot = if self.is_text { hash::string_slot(self.hash, bits) } else { numbers.slot(self.hash, bits) };
+impl Key {
+    fn slot(&self, bits: u32, numbers: Numbers) -> u64 {
+        if self.length.is_some() { hash::string_slot(self.hash, bits) } else { numbers.slot(self.hash, bits) }
     }
 }
 
 /// The sample of one call.
 #[derive(Default)]
 pub struct Chains {
-    taken: Vec<Sample>,
-    stride: u32,
+    kept: Vec<Key>,
+    known: HashSet<(usize, u64)>,
+    /// One of `1 << shift` keys is in the sample.
+    shift: u32,
+    /// Tables of one size: the logarithm of how many slots they have.
+    sizes: HashMap<usize, u32>,
+    /// Keys of the sample that those looked at share a slot with, and how many would by chance.
+    found: f64,
+    expected: f64,
+    /// What the steps cost of all that came, and how much of that is charged.
+    cost: f64,
     charged: f64,
     random: u64,
 }
 
 impl Chains {
-    /// Begins anew.
-    pub fn clear(&mut self) {
-        self.taken.clear();
-        self.stride = FIRST;
-        self.charged = 0.0;
-        if self.random == 0 {
-            self.random = RandomState::new().hash_one(0) | 1;
-        }
+    /// Begins anew. `seed` is random, and not 0.
+    pub fn begin(&mut self, seed: u64) {
+        self.kept.clear();
+        self.known.clear();
+        self.sizes.clear();
+        self.shift = FIRST;
+        (self.found, self.expected, self.cost, self.charged) = (0.0, 0.0, 0.0, 0.0);
+        self.random = seed;
+    }
+
+    /// Keys are in the sample whose random number is below this.
+    pub fn bound(&self) -> u64 {
+        u64::MAX >> self.shift
     }
 
     /// How many go by until the next that is looked at: none can know which that is.
     pub fn distance(&mut self) -> u32 {
-        (self.number() % u64::from(self.stride.saturating_mul(2).saturating_sub(1).max(1))) as u32 + 1
-    }
-
-    /// Takes one more, of `input` bytes. Answers what is to be charged for the steps that were not charged yet.
-    pub fn add(&mut self, sample: Sample, numbers: Numbers, input: usize) -> u64 {
-        self.taken.push(sample);
-        if self.taken.len() < ROOM {
-            return 0;
-        }
-        let due = cost(&mut self.taken, self.stride, numbers, input);
-        let more = (due - self.charged).max(0.0);
-        self.charged += more;
-        while self.taken.len() > ROOM / 2 {
-            let any = self.number() as usize % self.taken.len();
-            self.taken.swap_remove(any);
-        }
-        self.stride = self.stride.saturating_mul(2);
-        more as u64
-    }
-
-    fn number(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        self.random >> 11
+        (self.random >> 11) as u32 % (2 * GAP - 1) + 1
     }
-}
 
-/// What a table's sample tells.
-#[derive(Clone, Copy, Default)]
-struct Collisions {
-    pairs: f64,
-    expected: f64,
-    /// Of all steps, in bytes of the budget.
-    cost: f64,
-}
-
-/// What the steps along chains cost that all take, of which `taken` are one of `stride` each; 0 if that may be chance.
-fn cost(taken: &mut [Sample], stride: u32, numbers: Numbers, input: usize) -> f64 {
-    taken.iter_mut().for_each(|sample| sample.slot = 0);
-    taken.sort_unstable();
-    let mut sum = Collisions::default();
-    // An entry takes two bytes at least, and tables are made for as many as there are.
-    let most = (input / 2).max(1).ilog2() + 1;
-    let sampled = taken.len() as f64 * f64::from(stride);
-    let beyond = 1.0 + f64::from(FREE) / sampled;
-    for table in taken.chunk_by_mut(|a, b| (a.table, a.is_text) == (b.table, b.is_text)) {
-        let worst = worst(table, f64::from(stride), beyond, numbers, most);
-        sum.pairs += worst.pairs;
-        sum.expected += worst.expected;
-        sum.cost += worst.cost;
+    /// A table was made for `count` keys, and will be put no more into.
+    pub fn sized(&mut self, table: usize, count: usize) {
+        self.sizes.insert(table, count.max(1).next_power_of_two().ilog2());
     }
-    if sum.pairs > CHANCE.0 + CHANCE.1 * sum.expected { sum.cost } else { 0.0 }
-}
 
-/// The collisions in one table, at the number of slots at which there are most. The table may have more slots than its
-/// keys need, but not fewer, and not more than `most` bits tell apart; it has `beyond` times the keys that the sample
-/// stands for.
-fn worst(table: &mut [Sample], stride: f64, beyond: f64, numbers: Numbers, most: u32) -> Collisions {
-    let all = table.len() as f64;
-    if all < 2.0 {
-        return Collisions::default();
+    /// More is put into a table after all.
+    pub fn resized(&mut self, table: usize) {
+        self.sizes.remove(&table);
     }
-    // Estimates of keys that are repeated are rough.
-    let keys = distinct(table, stride);
-    let least = match kinds(table) < all {
-        true => (keys.log2() as u32).saturating_sub(1),
-        false => (keys * beyond * 0.8).log2().ceil() as u32,
-    };
-    let mut worst = Collisions::default();
-    // Where a mask makes slots of hashes, those that differ in fewer bits differ in more.
-    let masked = numbers == Numbers::Mask || table.iter().all(|sample| sample.is_text);
-    let most = if masked { least } else { most.max(least) };
-    for bits in least..=most {
-        table.iter_mut().for_each(|sample| sample.place(bits, numbers));
-        table.sort_unstable();
-        let mut found = Collisions { expected: all * all / 2.0 / f64::from(bits).exp2(), ..Collisions::default() };
-        for chain in table.chunk_by(|a, b| a.slot == b.slot) {
-            let kinds = kinds(chain);
-            if kinds > 1.0 {
-                found.pairs += kinds * (kinds - 1.0) / 2.0;
-                let bytes: f64 = chain.iter().map(|sample| STEP + sample.length as f64 / COMPARED).sum();
-                found.cost += bytes * stride * distinct(chain, stride) / 2.0;
-            }
+
+    /// Takes a key into the sample, unless it is there.
+    pub fn keep(&mut self, key: Key) {
+        if !self.known.insert((key.table, key.random)) {
+            return;
         }
-        if found.cost > worst.cost {
-            worst = found;
+        self.kept.push(key);
+        while self.kept.len() >= ROOM && self.shift < u64::BITS - 1 {
+            self.shift += 1;
+            let bound = self.bound();
+            self.kept.retain(|key| key.random < bound);
+            self.known.retain(|(_, random)| *random < bound);
         }
     }
-    worst
+
+    /// Looks at the chain that a key is in. Answers what is to be charged.
+    pub fn look(&mut self, key: Key, numbers: Numbers) -> u64 {
+        let (count, expected) = self.collisions(key, numbers);
+        let bytes = STEP + key.length.unwrap_or_default() as f64 / COMPARED;
+        self.found += count;
+        self.expected += expected;
+        // On average it is found halfway along its chain.
+        self.cost += self.all(count) / 2.0 * bytes * f64::from(GAP);
+        if is_chance(self.found, self.expected) {
+            return 0;
+        }
+        let more = self.cost - self.charged;
+        self.charged = self.cost;
+        more as u64
+    }
+
+    /// How many keys `count` of the sample stand for.
+    fn all(&self, count: f64) -> f64 {
+        count * f64::from(self.shift).exp2()
+    }
+
+    /// How many keys of the sample share the slot of `key`, and how many would by chance.
+    fn collisions(&self, key: Key, numbers: Numbers) -> (f64, f64) {
+        let beside = |other: &&Key| other.table == key.table && other.length.is_some() == key.length.is_some();
+        let count = self.kept.iter().filter(beside).count() as f64;
+        let all = self.all(count);
+        if all < f64::from(FREE) {
+            return (0.0, 0.0);
+        }
+        let bits = all.log2() as u32;
+        let candidates = match self.sizes.get(&key.table) {
+            Some(&bits) => bits..=bits,
+            // There the lower bits of hashes count, so that fewer make no chain shorter.
+            None if key.length.is_some() => bits..=bits,
+            // The table has grown.
+            None => bits..=bits + 1,
+        };
+        let shared = |bits| {
+            let slot = key.slot(bits, numbers);
+            let others = self.kept.iter().filter(beside).filter(|other| other.random != key.random);
+            let found = others.filter(|other| other.slot(bits, numbers) == slot).count();
+            (found as f64, count / f64::from(bits).exp2())
+        };
+        let found = candidates.map(shared).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
+        if self.sizes.contains_key(&key.table) || key.length.is_some() {
+            return found;
+        }
+        // Integers may stand apart in an array, and the others of the table have fewer slots.
+        let in_array = |other: &&Key| (1..=2 * all as u64).contains(&other.number);
+        let apart = self.kept.iter().filter(beside).filter(in_array).count() as f64;
+        let least = self.all(count - apart).max(f64::from(FREE)).log2() as u32;
+        (least..bits).map(shared).find(|(found, expected)| !is_chance(*found, *expected)).unwrap_or(found)
+    }
 }
 
-/// How many differ in a sorted sample.
-fn kinds(sorted: &[Sample]) -> f64 {
-    sorted.chunk_by(|a, b| a.identity == b.identity).count() as f64
-}
-
-/// How many differ among all of which the sorted sample is one of `stride` each: the more of a sample are repeated, the
-/// fewer there are.
-fn distinct(sorted: &[Sample], stride: f64) -> f64 {
-    let (all, kinds) = (sorted.len() as f64, kinds(sorted));
-    let repeated = all - kinds;
-    if repeated >= kinds { kinds } else { (all * all / 2.0 / repeated).min(kinds * stride) }
+/// Whether so many collisions may come about by chance.
+fn is_chance(found: f64, expected: f64) -> bool {
+    found <= CHANCE.0 + CHANCE.1 * expected
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What is charged for numbers as keys of one table.
-    fn charged(numbers: Numbers, keys: impl Iterator<Item = u64>) -> u64 {
-        charged_for(numbers, keys.map(|key| Sample::number(1, key, key)))
+    /// The multiplier of Fibonacci hashing: random enough.
+    fn scattered(i: u64) -> u64 {
+        i.wrapping_add(77).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32).wrapping_mul(0xd6e8_feb8_6659_fd93)
     }
 
-    fn charged_for(numbers: Numbers, samples: impl Iterator<Item = Sample>) -> u64 {
+    fn number(key: u64) -> Key {
+        Key { table: 1, random: scattered(key), hash: key, number: key, length: None }
+    }
+
+    /// What is charged for keys of table 1, made for `count` if that is known.
+    fn charged(numbers: Numbers, count: Option<usize>, keys: impl Iterator<Item = Key>) -> f64 {
         let mut chains = Chains::default();
-        chains.clear();
-        let mut sum = 0;
-        let mut left = FREE;
-        for sample in samples {
+        chains.begin(1);
+        if let Some(count) = count {
+            chains.sized(1, count);
+        }
+        let (mut sum, mut left) = (0, FREE);
+        for key in keys {
+            if key.random < chains.bound() {
+                chains.keep(key);
+            }
             left -= 1;
             if left == 0 {
-                sum += chains.add(sample, numbers, 1 << 25);
+                sum += chains.look(key, numbers);
                 left = chains.distance();
             }
         }
-        sum
+        sum as f64
     }
 
-    /// In proportion to the square of their number: half of it is steps.
+    fn assert_near(charged: f64, steps: f64) {
+        let expected = steps * STEP;
+        assert!(charged > expected / 2.0 && charged < expected * 2.0, "{charged} of {expected}");
+    }
+
+    /// Half of the square of their number is steps.
     #[test]
     fn keys_in_one_chain_are_charged_for_each_step() {
-        let steps = 100_000.0 * 100_000.0 / 2.0 * STEP;
-        let charged = charged(Numbers::Mask, (0..100_000).map(|i| i << 24)) as f64;
-        assert!(charged > steps / 4.0 && charged < steps * 2.0, "{charged} of {steps}");
+        for n in [4_000, 100_000] {
+            for count in [None, Some(n as usize)] {
+                let charged = charged(Numbers::Mask, count, (0..n).map(|i| number(i << 24)));
+                assert_near(charged, (n * n / 4) as f64);
+            }
+        }
     }
 
     #[test]
     fn keys_in_many_chains_are_charged() {
-        assert!(charged(Numbers::Mask, (0..400_000).map(|i| ((i / 100) << 24) | (i % 100))) > 1_000_000_000);
-    }
-
-    /// Of strings so long, their first bytes do not count.
-    #[test]
-    fn long_strings_in_one_chain_are_charged_for_what_is_compared() {
-        let strings = |length: usize| {
-            (0..15_000u32).map(move |i| {
-                let rest = vec![b'a'; length - 4];
-                Sample::string(1, &[&i.to_le_bytes(), &*rest].concat())
-            })
-        };
-        let [short, long] = [200, 20_000].map(|length| charged_for(Numbers::Mask, strings(length)) as f64);
-        let ratio = (STEP + 20_000.0 / COMPARED) / (STEP + 200.0 / COMPARED);
-        assert!(short > 0.0 && long / short > ratio / 2.0 && long / short < ratio * 2.0, "{long} and {short}");
+        let keys = (0..400_000).map(|i| number(((i / 100) << 24) | (i % 100)));
+        assert_near(charged(Numbers::Mask, None, keys), 400_000.0 * 1_000.0);
     }
 
     /// A thousand keys in one chain, again and again.
     #[test]
     fn keys_that_come_again_are_charged_for_what_they_pass() {
-        let steps = 400_000.0 * 500.0 * STEP;
-        let charged = charged(Numbers::Mask, (0..400_000).map(|i| (i * 7919 % 1000) << 24)) as f64;
-        assert!(charged > steps / 4.0 && charged < steps * 4.0, "{charged} of {steps}");
+        let keys = (0..400_000).map(|i| number((i * 7919 % 1000) << 24));
+        assert_near(charged(Numbers::Mask, None, keys), 400_000.0 * 500.0);
+    }
+
+    /// The last of some thousands, again and again, alone and with a new one now and then.
+    #[test]
+    fn one_key_that_comes_again_is_charged_for_what_it_passes() {
+        let first = (0..4_000).map(|i| number(i << 24));
+        let again = (0..100_000).map(|_| number(3_999 << 24));
+        assert_near(charged(Numbers::Mask, Some(4_000), first.chain(again)), 100_000.0 * 2_000.0);
+        let new = (0..200_000).map(|i| number(if i % 64 == 0 { i << 24 } else { 0 }));
+        assert_near(charged(Numbers::Mask, None, new), 200_000.0 * 3_125.0 / 4.0);
+    }
+
+    /// Keys that collide among many that do not.
+    #[test]
+    fn a_chain_among_others_is_charged() {
+        let usual = (0..200_000).map(|i| number(2 * i + 1));
+        let chain = (0..4_000).map(|i| number(i << 24));
+        let again = (0..100_000).map(|i| number((i % 4_000) << 24));
+        let charged = charged(Numbers::Mask, None, usual.chain(chain).chain(again));
+        assert!(charged > 100_000.0 * 1_000.0 && charged < 100_000.0 * 16_000.0, "{charged}");
+    }
+
+    /// Those that an array takes are in no slot, so that the table has fewer.
+    #[test]
+    fn a_chain_beside_an_array_is_charged() {
+        let array = (1..=60_000).map(number);
+        // They share a slot of 4,096 only.
+        let chain = (0..4_000).map(|i| number((1 << 40) + i * 4095));
+        assert!(charged(Numbers::Remainder, None, array.chain(chain)) > 1_000_000.0);
+    }
+
+    /// Of strings so long, their first bytes do not count.
+    #[test]
+    fn long_strings_in_one_chain_are_charged_for_what_is_compared() {
+        let text = |i: u64, length: usize| {
+            let mut text = vec![b'a'; length];
+            text.splice(..4, (i as u32).to_le_bytes());
+            Key { table: 1, random: scattered(i), hash: hash::string(&text), number: 0, length: Some(length) }
+        };
+        let [short, long] =
+            [200, 20_000].map(|length| charged(Numbers::Mask, None, (0..15_000).map(|i| text(i, length))));
+        let ratio = (STEP + 20_000.0 / COMPARED) / (STEP + 200.0 / COMPARED);
+        assert!(short > 0.0 && (long / short / ratio - 1.0).abs() < 0.1, "{long} and {short}");
     }
 
     #[test]
     fn usual_keys_are_charged_next_to_nothing() {
-        // The times of hours, which 2^12 - 1 would be no good number of slots for.
-        let hours = charged(Numbers::Remainder, (0..20_000).map(|i| i * 3600));
-        assert!(hours <= 20_000 * 20, "{hours}");
-        let scattered = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
-        for n in [10_000, 100_000, 1_000_000] {
+        let usual: [fn(u64) -> u64; 5] = [|i| i, |i| i * 10, |_| 7, |i| i % 100, |i| scattered(i) >> 16];
+        for n in [1_000, 10_000, 100_000, 1_000_000] {
             for numbers in [Numbers::Mask, Numbers::Remainder] {
-                for keys in [|i| i, |i| i * 10, |_| 7, |i| i % 100] as [fn(u64) -> u64; 4] {
-                    let charged = charged(numbers, (0..n).map(keys));
-                    assert!(charged <= n * 20, "{charged} for {n} by {numbers:?}");
+                for (at, keys) in usual.iter().enumerate() {
+                    for count in [None, Some(n as usize)] {
+                        let charged = charged(numbers, count, (0..n).map(keys).map(number));
+                        assert!(charged <= n as f64 * 20.0, "{charged} for {n} of {at} by {numbers:?} {count:?}");
+                    }
                 }
-                assert!(charged(numbers, (0..n).map(scattered)) <= n * 20, "{n}");
             }
+        }
+        // One less than a power of two that the number of slots is not: hours, and what divides 65,535.
+        for (n, stride) in [(20_000, 3600), (200_000, 65_535), (400_000, 4_161), (1_100_000, 33_000)] {
+            let charged = charged(Numbers::Remainder, Some(n as usize), (0..n).map(|i| number(i * stride)));
+            assert!(charged <= n as f64 * 20.0, "{charged} for {n} times {stride}");
         }
     }
 }

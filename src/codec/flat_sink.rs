@@ -228,11 +228,16 @@ impl Sink for FlatSink<'_> {
     fn begin_map(&mut self, (): (), field: &FieldPlan, n: usize, again: bool) {
         if again {
             self.reopen_list((), field);
+            // SAFETY: that pushed the map.
+            unsafe { self.flood.resized(self.l) };
             return;
         }
         self.in_place = self.reach(field);
         // SAFETY: there is room, see `l`. The kernel has charged the budget for `n` entries.
-        unsafe { self.values().push_table(field, n) };
+        unsafe {
+            self.values().push_table(field, n);
+            self.flood.sized(self.l, n);
+        }
     }
 
     fn end_map(&mut self, (): (), field: &FieldPlan, _: bool) {
@@ -243,7 +248,7 @@ impl Sink for FlatSink<'_> {
         // SAFETY: there is room, see `l`.
         unsafe {
             self.values().push_key(field, value);
-            self.flood.key(self.l);
+            self.flood.key(self.l, value);
         }
     }
 

@@ -1,11 +1,13 @@
 //! Watches for keys and strings made to share a chain of one of Lua's tables, where each costs a walk past all before it.
 //!
-//! Of many a random few are looked at. How many steps all of them take is charged to the budget, so that time stays in
+//! Some are looked at, at random. How many steps all of them take is charged to the budget, so that time stays in
 //! proportion to `max_bytes`.
 
 use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
 
-use super::chains::{Chains, FREE, Sample};
+use super::chains::{Chains, FREE, Key};
+use crate::kernel::Value;
 use crate::schema::Op;
 use crate::vm::api::*;
 use crate::vm::{hash, string_at};
@@ -24,17 +26,18 @@ pub struct Flood<'a> {
     watch: &'a RefCell<Watch>,
     /// How many go by before the next is looked at.
     left: u32,
+    /// Whose random number is below is taken into the sample; none is until the call has had some keys.
+    bound: u64,
+    secret: [u64; 2],
     owed: u64,
     call: u64,
-    /// How long its input is.
-    input: usize,
 }
 
 impl<'a> Flood<'a> {
     /// Begins a call.
     #[inline(always)]
-    pub fn new(watch: &'a RefCell<Watch>, input: &[u8]) -> Self {
-        Flood { watch, left: FREE, owed: 0, call: 0, input: input.len() }
+    pub fn new(watch: &'a RefCell<Watch>) -> Self {
+        Flood { watch, left: FREE, bound: 0, secret: [0; 2], owed: 0, call: 0 }
     }
 
     /// Whether values of that kind are watched.
@@ -49,16 +52,46 @@ impl<'a> Flood<'a> {
         std::mem::take(&mut self.owed)
     }
 
-    /// The key on top is about to go into the table below it.
+    /// The table on top was made as a map for `count` keys.
+    ///
+    /// # Safety
+    /// It is there.
+    #[inline(always)]
+    pub unsafe fn sized(&mut self, l: *mut lua_State, count: usize) {
+        if count > FREE as usize {
+            self.enter();
+            // SAFETY: as the caller promises.
+            let table = unsafe { lua_topointer(l, -1) } as usize;
+            self.watch.borrow_mut().chains.sized(table, count);
+        }
+    }
+
+    /// The map on top, which was made before, is put more into.
+    ///
+    /// # Safety
+    /// It is there.
+    #[cold]
+    pub unsafe fn resized(&mut self, l: *mut lua_State) {
+        // SAFETY: as the caller promises.
+        let table = unsafe { lua_topointer(l, -1) } as usize;
+        self.watch.borrow_mut().chains.resized(table);
+    }
+
+    /// `value`, which is on top, is about to go into the table below it as a key.
     ///
     /// # Safety
     /// Four free slots. May raise.
     #[inline(always)]
-    pub unsafe fn key(&mut self, l: *mut lua_State) {
-        self.left = self.left.wrapping_sub(1);
-        if self.left == 0 {
+    pub unsafe fn key(&mut self, l: *mut lua_State, value: Value) {
+        let number = match value {
+            Value::Int(v) => v as u64,
+            Value::Uint(v) => v,
+            _ => 0,
+        };
+        let random = self.mixed(number);
+        if self.passes(random) {
             // SAFETY: as the caller promises.
-            unsafe { self.look_at_key(l) };
+            unsafe { self.note_number(l, number, random) };
         }
     }
 
@@ -72,7 +105,8 @@ impl<'a> Flood<'a> {
         unsafe {
             push_bytes(l, bytes);
             if hash::STRINGS {
-                self.key(l);
+                let table = if hash::is_interned(bytes) { 0 } else { lua_topointer(l, -2) as usize };
+                self.text(l, bytes, table);
             }
         }
     }
@@ -96,59 +130,112 @@ impl<'a> Flood<'a> {
     /// Four free slots. May raise.
     #[inline(always)]
     pub unsafe fn string(&mut self, l: *mut lua_State, bytes: &[u8]) {
-        if !hash::STRINGS {
-            return;
-        }
-        self.left = self.left.wrapping_sub(1);
-        if self.left == 0 {
+        if hash::STRINGS && hash::is_interned(bytes) {
             // SAFETY: as the caller promises.
-            unsafe { self.look_at_string(l, bytes) };
+            unsafe { self.text(l, bytes, 0) };
         }
+    }
+
+    #[inline(always)]
+    unsafe fn text(&mut self, l: *mut lua_State, bytes: &[u8], table: usize) {
+        let random = if self.bound == 0 { 0 } else { self.random(bytes) };
+        if self.passes(random) {
+            // SAFETY: as the caller promises.
+            unsafe { self.note_text(l, bytes, table, random) };
+        }
+    }
+
+    /// Counts a key. Answers whether something is to be done about it.
+    #[inline(always)]
+    fn passes(&mut self, random: u64) -> bool {
+        self.left = self.left.wrapping_sub(1);
+        self.left == 0 || random < self.bound
+    }
+
+    /// A random function of a number.
+    #[inline(always)]
+    fn mixed(&self, number: u64) -> u64 {
+        let wide = u128::from(number ^ self.secret[0]).wrapping_mul(u128::from(self.secret[1]));
+        wide as u64 ^ (wide >> 64) as u64
+    }
+
+    /// A random function of a string.
+    fn random(&self, bytes: &[u8]) -> u64 {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let mut last = [0; 8];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        let start = bytes.len() as u64;
+        let all = words.iter().chain([&last]).fold(start, |sum, word| self.mixed(sum ^ u64::from_le_bytes(*word)));
+        self.mixed(all)
     }
 
     #[cold]
     #[inline(never)]
-    unsafe fn look_at_key(&mut self, l: *mut lua_State) {
+    unsafe fn note_number(&mut self, l: *mut lua_State, number: u64, random: u64) {
         // SAFETY: as the caller promises.
         unsafe {
-            let table = lua_topointer(l, -2) as usize;
-            let sample = match lua_type(l, -1) {
+            let key = match lua_type(l, -1) {
                 LUA_TNUMBER => {
-                    let (hash, bits) = hash::number(l, -1);
-                    Some(Sample::number(table, hash, bits))
+                    let table = lua_topointer(l, -2) as usize;
+                    Some(Key { table, random, hash: hash::number(l, -1), number, length: None })
                 }
-                LUA_TSTRING if hash::STRINGS => string_at(l, -1).map(|bytes| Sample::string(table, bytes)),
+                // A number that Lua has no number for.
+                LUA_TSTRING if hash::STRINGS => string_at(l, -1).map(|text| text_key(text, 0, random)),
                 _ => None,
             };
-            self.look_at(l, sample);
+            self.note(l, key);
         }
     }
 
     #[cold]
     #[inline(never)]
-    unsafe fn look_at_string(&mut self, l: *mut lua_State, bytes: &[u8]) {
-        let sample = hash::is_interned(bytes).then(|| Sample::string(0, bytes));
+    unsafe fn note_text(&mut self, l: *mut lua_State, bytes: &[u8], table: usize, random: u64) {
         // SAFETY: as the caller promises.
-        unsafe { self.look_at(l, sample) };
+        unsafe { self.note(l, Some(text_key(bytes, table, random))) };
     }
 
-    unsafe fn look_at(&mut self, l: *mut lua_State, sample: Option<Sample>) {
+    /// Whether the sample is this call's; if not, it is now, and empty.
+    fn enter(&mut self) -> bool {
+        let mut watch = self.watch.borrow_mut();
+        if self.call != 0 && watch.call == self.call {
+            return true;
+        }
+        watch.call = watch.call.wrapping_add(1);
+        let random = RandomState::new();
+        watch.chains.begin(random.hash_one(0) | 1);
+        self.secret = [random.hash_one(1), random.hash_one(2) | 1];
+        self.call = watch.call;
+        false
+    }
+
+    unsafe fn note(&mut self, l: *mut lua_State, key: Option<Key>) {
         let known = self.watch.borrow().numbers;
         let numbers = match known {
             Some(numbers) => numbers,
             // SAFETY: as the caller promises; nothing is borrowed.
             None => unsafe { hash::Numbers::of(l) },
         };
+        // What was random before the call's secret was known is not.
+        let entered = self.enter() && self.bound != 0;
         let mut watch = self.watch.borrow_mut();
         watch.numbers = Some(numbers);
-        if self.call == 0 || watch.call != self.call {
-            watch.call = watch.call.wrapping_add(1);
-            watch.chains.clear();
-            self.call = watch.call;
+        if let Some(key) = key
+            && entered
+        {
+            if key.random < self.bound {
+                watch.chains.keep(key);
+            }
+            if self.left == 0 {
+                self.owed = self.owed.saturating_add(watch.chains.look(key, numbers));
+            }
         }
-        if let Some(sample) = sample {
-            self.owed = self.owed.saturating_add(watch.chains.add(sample, numbers, self.input));
+        if self.left == 0 {
+            self.left = watch.chains.distance();
         }
-        self.left = watch.chains.distance();
+        self.bound = watch.chains.bound();
     }
+}
+
+fn text_key(bytes: &[u8], table: usize, random: u64) -> Key {
+    Key { table, random, hash: hash::string(bytes), number: 0, length: Some(bytes.len()) }
 }

@@ -371,9 +371,14 @@ impl Sink for PathSink<'_> {
     fn begin_map(&mut self, (): (), field: &FieldPlan, n: usize, again: bool) {
         if again {
             self.get(self.level(field), field.slot);
+            // SAFETY: that pushed the map.
+            unsafe { self.flood.resized(self.l) };
         } else {
             // SAFETY: there is room, see `new`. The kernel has charged the budget for `n` entries.
-            unsafe { self.values().push_table(field, n) };
+            unsafe {
+                self.values().push_table(field, n);
+                self.flood.sized(self.l, n);
+            }
         }
     }
 
@@ -385,7 +390,7 @@ impl Sink for PathSink<'_> {
         // SAFETY: there is room, see `new`.
         unsafe {
             self.values().push_key(field, value);
-            self.flood.key(self.l);
+            self.flood.key(self.l, value);
         }
     }
 

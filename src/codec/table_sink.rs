@@ -300,11 +300,16 @@ impl<'a> Sink for TableSink<'a> {
     fn begin_map(&mut self, frame: Frame<'a>, field: &FieldPlan, n: usize, again: bool) {
         if again {
             self.again(frame, field);
+            // SAFETY: that pushed the map.
+            unsafe { self.flood.resized(self.l) };
             return;
         }
         self.key_of(frame, field);
         // SAFETY: `open` made room. The kernel has charged the budget for `n` entries.
-        unsafe { lua_createtable(self.l, 0, c_int::try_from(n).unwrap_or(c_int::MAX)) };
+        unsafe {
+            lua_createtable(self.l, 0, c_int::try_from(n).unwrap_or(c_int::MAX));
+            self.flood.sized(self.l, n);
+        }
         // SAFETY: the new map is on top.
         unsafe { self.values().set_metatable(self.rules.map_metatable, PIN_MAP) };
     }
@@ -323,7 +328,7 @@ impl<'a> Sink for TableSink<'a> {
         // SAFETY: `open` made room.
         unsafe {
             self.values().push_key(field, value);
-            self.flood.key(self.l);
+            self.flood.key(self.l, value);
         }
     }
 

@@ -58,7 +58,7 @@ pub(super) unsafe fn push_message(
         unknown: &instance.unknown,
         gathered: std::ptr::null_mut(),
         unknown_len: 0,
-        flood: Flood::new(&instance.watch, input),
+        flood: Flood::new(&instance.watch),
     };
     let mut cx = options.context(epoch.set(), &instance.trace);
     let result = kernel::decode(input, m, &mut sink, &mut cx);
@@ -128,7 +128,7 @@ pub unsafe extern "C-unwind" fn unpack(l: *mut lua_State) -> c_int {
         }
         let options = instance.options.get();
         let base = top.max(2) + 2;
-        let flood = Flood::new(&instance.watch, input);
+        let flood = Flood::new(&instance.watch);
         let mut sink =
             FlatSink { l, pins: UPVALUE_PINS, pattern, rules: options.rules, base, next: 0, in_place: false, flood };
         let mut cx = options.context(&pattern.set, &instance.trace);
@@ -159,8 +159,7 @@ unsafe fn unpack_paths(
             raise(l, &Text::of("stack overflow"));
         }
         let options = instance.options.get();
-        let mut sink =
-            PathSink::new(l, UPVALUE_PINS, pattern, paths, options.rules, base, Flood::new(&instance.watch, input));
+        let mut sink = PathSink::new(l, UPVALUE_PINS, pattern, paths, options.rules, base, Flood::new(&instance.watch));
         let mut cx = options.context(&pattern.set, &instance.trace);
         cx.required = false;
         if let Err(error) = kernel::decode(input, &pattern.plan, &mut sink, &mut cx) {

@@ -38,22 +38,20 @@ pub fn string_slot(hash: u64, bits: u32) -> u64 {
     hash & mask(bits)
 }
 
-/// What the slot of the number at `index` is computed from, and the number's bits, which tell it from others.
+/// What the slot of the number at `index` is computed from.
 ///
 /// # Safety
 /// A number is there.
-pub unsafe fn number(l: *mut lua_State, index: c_int) -> (u64, u64) {
+pub unsafe fn number(l: *mut lua_State, index: c_int) -> u64 {
     #[cfg(any(feature = "lua53", feature = "lua54", feature = "lua55"))]
     {
         // SAFETY: as the caller promises.
-        let bits = unsafe { to_integer(l, index) }.unwrap_or_default() as u64;
-        (bits, bits)
+        unsafe { to_integer(l, index) }.unwrap_or_default() as u64
     }
     #[cfg(not(any(feature = "lua53", feature = "lua54", feature = "lua55")))]
     {
         // SAFETY: as the caller promises.
-        let n = unsafe { to_number(l, index) }.unwrap_or_default();
-        (u64::from(double(n)), n.to_bits())
+        u64::from(double(unsafe { to_number(l, index) }.unwrap_or_default()))
     }
 }
 
@@ -194,7 +192,7 @@ mod tests {
         };
         is_sorted(&traversed(&keys(), push, |l, numbers| {
             // SAFETY: a number is on top.
-            numbers.slot(unsafe { number(l, -1) }.0, BITS)
+            numbers.slot(unsafe { number(l, -1) }, BITS)
         }));
     }
 

@@ -47,16 +47,23 @@ elseif _VERSION == "Lua 5.3" then
     return i % 256 * 2 ^ 24, math.floor(i / 256)
   end
 else
+  -- In tables of 2^14 to 2^16 slots.
+  local step = 16383 * 32767 * 65535
   function colliding(i)
-    return i * (2 ^ 14 - 1), 0
+    local low = i * step % 4294967296
+    return low, (i * step - low) / 4294967296
   end
 end
 
-local function numbers(key)
+local function number(key, i)
+  local low, high = key(i)
+  return h.field(90, "\9" .. word(low) .. word(high) .. "\16\5")
+end
+
+local function numbers(key, n)
   local entries = {}
-  for i = 1, COUNT do
-    local low, high = key(i)
-    entries[i] = h.field(90, "\9" .. word(low) .. word(high) .. "\16\5")
+  for i = 1, n or COUNT do
+    entries[i] = number(key, i)
   end
   return entries
 end
@@ -69,8 +76,11 @@ local function count(map)
   return n
 end
 
-local function usual(i)
-  return i * 10, 0
+-- In steps.
+local function usual(step)
+  return function(i)
+    return i * step % 2 ^ 32, math.floor(i * step / 2 ^ 32)
+  end
 end
 
 -- Strings of which every other byte counts.
@@ -97,11 +107,31 @@ local function strings(make)
 end
 
 h.test("numbers as keys", function()
-  h.eq(count(pb.decode("every3.All", table.concat(numbers(usual))).k_sfixed64), COUNT)
   local bytes = table.concat(numbers(colliding))
   h.refuses("every3.All.k_sfixed64: too large for option max_bytes, at byte ", pb.decode("every3.All", bytes))
   h.raises("too large for option max_bytes", pb.unpack, "every3.All k_sfixed64", bytes)
   h.raises("too large for option max_bytes", pb.unpack, "every3.All self.k_sfixed64", h.field(131, bytes))
+end)
+
+h.test("one key of many that collide, again and again", function()
+  local first, again = table.concat(numbers(colliding, 600)), number(colliding, 600)
+  h.eq(count(pb.decode("every3.All", first).k_sfixed64), 600)
+  h.refuses("too large for option max_bytes", pb.decode("every3.All", first .. again:rep(20000)))
+  -- With new ones between.
+  local entries = numbers(colliding, 2000)
+  for i, entry in ipairs(entries) do
+    entries[i] = entry .. again:rep(30)
+  end
+  h.refuses("too large for option max_bytes", pb.decode("every3.All", table.concat(entries)))
+end)
+
+h.test("numbers that do not collide", function()
+  local ample = h.instance { max_bytes = 20000000 }
+  for _, step in ipairs { 1, 10, 3600, 4161, 33000 } do
+    local entries = numbers(usual(step), 50000)
+    h.eq(count(assert(ample.decode("every3.All", table.concat(entries))).k_sfixed64), 50000, step)
+    h.eq(count(ample.unpack("every3.All k_sfixed64", table.concat(entries))), 50000)
+  end
 end)
 
 h.test("numbers as keys of a map in parts", function()

@@ -13,12 +13,26 @@ pub struct JsonNames {
     by_key: HashMap<Box<str>, u16>,
     /// No key has anything that JSON escapes.
     plain: bool,
+    /// No field's name is the key of another.
+    distinct: bool,
 }
 
 impl JsonNames {
     /// The key of `field`: its `json_name`, unless another has that too; of an extension its full name in brackets.
     pub fn key(&self, field: &FieldPlan) -> &str {
         self.keys.get(usize::from(field.index)).map_or("", |key| key)
+    }
+
+    /// The name of `field` in its message `m`, or its key if another has that name as key.
+    pub fn name<'a>(&'a self, m: &'a MessagePlan, field: &FieldPlan) -> &'a str {
+        let name = m.name_of(field);
+        let is_others = || self.by_key.get(name).is_some_and(|index| *index != field.index);
+        if !self.distinct && is_others() { self.key(field) } else { name }
+    }
+
+    /// Whether [`JsonNames::name`] is always a field's own name, which can be written between quotes as it is.
+    pub fn distinct(&self) -> bool {
+        self.distinct
     }
 
     /// Whether all keys can be written between quotes as they are.
@@ -56,9 +70,10 @@ impl Types {
                 }
             }
             part_ways(&mut keys, &m.names);
-            let by_key = keys.iter().cloned().zip(0..).collect();
+            let by_key: HashMap<_, u16> = keys.iter().cloned().zip(0..).collect();
+            let distinct = m.names.iter().zip(0..).all(|(name, at)| by_key.get(name).is_none_or(|index| *index == at));
             let plain = keys.iter().all(|key| key.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\'));
-            Box::new(JsonNames { keys: keys.into(), by_key, plain })
+            Box::new(JsonNames { keys: keys.into(), by_key, plain, distinct })
         })
     }
 }
@@ -106,6 +121,22 @@ mod tests {
             }
         }
         assert!(names.field(m, "otherone", 0).is_none());
+    }
+
+    #[test]
+    fn a_name_that_another_field_has_as_key_is_not_written() {
+        let mut fields = [field("a", 1, Type::Int32), field("key", 2, Type::Int32), field("c", 3, Type::Int32)];
+        fields[0].json_name = Some("key".into());
+        fields[1].json_name = Some("j".into());
+        let mut registry = Registry::new();
+        registry.register(&file(vec![message("M", fields.into())]).encode_to_vec()).unwrap();
+        let m = registry.types().find_message("M").unwrap();
+        let names = registry.types().json_names(m);
+        let written: Vec<_> = m.fields.iter().map(|f| names.name(m, f)).collect();
+        assert_eq!(written, ["a", "j", "c"]);
+        for (at, key) in written.into_iter().enumerate() {
+            assert_eq!(names.field(m, key, 3).map(|f| usize::from(f.index)), Some(at), "{key}");
+        }
     }
 
     #[test]

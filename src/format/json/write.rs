@@ -205,12 +205,9 @@ impl Printer<'_, '_> {
 
     fn name(&mut self, f: &FieldPlan, m: &MessagePlan, any: bool) -> Result<()> {
         self.next(any)?;
-        let (key, plain) = if self.style.proto_names {
-            (m.name_of(f), true)
-        } else {
-            let names = self.types.json_names(m);
-            (names.key(f), names.plain())
-        };
+        let names = self.types.json_names(m);
+        let (key, plain) =
+            if self.style.proto_names { (names.name(m, f), names.distinct()) } else { (names.key(f), names.plain()) };
         if !plain {
             return self.key(key);
         }

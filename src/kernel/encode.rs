@@ -54,8 +54,10 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
     if (cx.required && (fields.seen & m.required != m.required || m.required_unmarked)) || !m.oneofs.is_empty() {
         verify(src, frame, m, &fields, cx)?;
     }
+    // A zero is written where bytes of the same field come before it.
+    let mut zeros = false;
     if fields.unknown {
-        unknown(src, frame, m, w, cx, false)?;
+        zeros = unknown(src, frame, m, w, cx, false)?;
     }
     let all = S::ALL || fields.all;
     let mut i = if all { m.fields.len() } else { fields.len() };
@@ -71,9 +73,9 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
             (f, src.slot(frame, slot))
         };
         let written = if f.flags.has(Flags::PLAIN) {
-            plain(src, at, f, w, cx).map_err(|e| cx.around(m, f, Index::None, e))
+            plain(src, at, f, zeros, w, cx).map_err(|e| cx.around(m, f, Index::None, e))
         } else {
-            other(src, at, m, f, w, cx)
+            other(src, at, m, f, zeros, w, cx)
         };
         match written {
             Ok(()) | Err(EncodeError::Absent) => src.settle(frame),
@@ -86,10 +88,10 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
     Ok(())
 }
 
-/// A singular scalar, with its tag.
+/// A singular scalar, with its tag; with `zeros` even if it is one.
 #[inline(always)]
-fn plain<S: Source>(src: &mut S, at: S::At, f: &FieldPlan, w: &mut Writer, cx: &Context) -> Result<()> {
-    if payload(src, at, f, f.flags.has(Flags::PRESENCE), w, cx)? {
+fn plain<S: Source>(src: &mut S, at: S::At, f: &FieldPlan, zeros: bool, w: &mut Writer, cx: &Context) -> Result<()> {
+    if payload(src, at, f, zeros || f.flags.has(Flags::PRESENCE), w, cx)? {
         w.varint(u64::from(f.tag));
     }
     Ok(())
@@ -102,6 +104,7 @@ fn other<S: Source>(
     at: S::At,
     m: &MessagePlan,
     f: &FieldPlan,
+    zeros: bool,
     w: &mut Writer,
     cx: &mut Context,
 ) -> Result<()> {
@@ -114,7 +117,7 @@ fn other<S: Source>(
             Some(plan) => message(src, at, f, plan, true, w, cx),
             None => Ok(()),
         },
-        (_, false) => plain(src, at, f, w, cx),
+        (_, false) => plain(src, at, f, zeros, w, cx),
     }
     .map_err(|e| cx.around(m, f, Index::None, e))
 }
@@ -336,7 +339,7 @@ pub(super) fn open<S: Source>(
 }
 
 /// Writes the unknown fields of a message: with `declared` those whose number the type has
-/// by now, else the others.
+/// by now, else the others. Answers whether there are fields that were not to be written.
 #[cold]
 #[inline(never)]
 fn unknown<S: Source>(
@@ -346,7 +349,7 @@ fn unknown<S: Source>(
     w: &mut Writer,
     cx: &Context,
     declared: bool,
-) -> Result<()> {
+) -> Result<bool> {
     let raw = src.unknown(frame)?;
     let mut total = 0usize;
     let fields = each_unknown(raw, m, cx, declared, |field| total = total.saturating_add(field.len()));
@@ -360,7 +363,8 @@ fn unknown<S: Source>(
             to = rest;
         }
     })
-    .map_err(|_| EncodeError::Traced)
+    .map_err(|_| EncodeError::Traced)?;
+    Ok(total < raw.len())
 }
 
 /// Calls `take` with each of the fields in `raw` whose number the type has, or has not. That of an

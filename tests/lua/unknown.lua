@@ -55,6 +55,11 @@ h.test("declared numbers come first, so that a set key wins", function()
     { a = 5, ["?unknown"] = h.bytes "50 01" })
 end)
 
+h.test("a zero wins, too, over bytes of the same field", function()
+  encodes(pb, "every3.Inner", { a = 0, b = "", ["?unknown"] = h.bytes "08 07 50 01" }, "08 07 08 00 12 00 50 01")
+  encodes(pb, "every3.Inner", { a = 0, b = "", ["?unknown"] = h.bytes "50 01" }, "50 01")
+end)
+
 h.test("a declared number with a wire type that does not fit comes first too", function()
   encodes(pb, "every3.Inner", { a = 5, ["?unknown"] = h.bytes "50 01 0d 01 02 03 04" }, "0d 01 02 03 04 08 05 50 01")
 end)

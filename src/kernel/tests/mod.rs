@@ -4,6 +4,7 @@
 
 mod enums;
 mod errors;
+mod fields;
 mod limits;
 mod lists;
 mod maps;

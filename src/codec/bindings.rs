@@ -74,8 +74,8 @@ impl BoundMessage {
 
     /// How many hash slots a new table of this type gets.
     #[inline(always)]
-    pub fn hint(&self) -> c_int {
-        self.hint.get() as c_int
+    pub fn hint(&self) -> u32 {
+        self.hint.get()
     }
 
     /// Learns that a message had `n` fields. Grows at once and decays slowly.

@@ -9,8 +9,8 @@ use crate::schema::{Flags, MessagePlan, Op};
 use crate::vm::api::*;
 use crate::vm::{Pins, pop};
 
-/// Estimates of what a copied default takes, see the kernel's budget.
-const FIELD_SIZE: usize = 40;
+/// Estimates of what a field takes in a table, and a list that is one, see the kernel's budget.
+pub const FIELD_SIZE: usize = 40;
 const LIST_SIZE: usize = FIELD_SIZE + 64;
 
 /// Copies defaults into the table at `at`, for absent scalars, lists and maps that are neither
@@ -30,7 +30,8 @@ pub unsafe fn fill(
 ) -> usize {
     // SAFETY: as the caller promises.
     unsafe {
-        let mut size = 0;
+        // Looking at a field takes time.
+        let mut size = m.fields.len();
         for (f, default) in m.fields.iter().zip(&m.defaults) {
             let message = matches!(f.op, Op::Message | Op::Group) && !f.repeated();
             if message || f.flags.has(Flags::ONEOF.with(Flags::REQUIRED)) {

@@ -48,25 +48,26 @@ impl<'a, const FORM: u8> StackSource<'a, FORM> {
         fields: &mut Fields,
     ) -> Result<()> {
         *fields = Fields::new();
-        fields.all = true;
+        let mut twice = false;
         // SAFETY: `open` made room for the pair.
         unsafe {
             lua_settop(self.l, self.top);
             lua_pushnil(self.l);
             while lua_next(self.l, table) != 0 {
-                match bound.keys.find(string_address(self.l, -2)) {
-                    Some(BoundMessage::UNKNOWN) => fields.unknown = true,
-                    Some(i) => fields.seen |= m.fields.get(i as usize).map_or(0, |f| f.mask),
-                    None => {
-                        if let Some(f) = self.other_key(self.top + 1, m)? {
-                            fields.seen |= f.mask;
-                        }
+                let field = match bound.keys.find(string_address(self.l, -2)) {
+                    Some(BoundMessage::UNKNOWN) => {
+                        fields.unknown = true;
+                        None
                     }
-                }
+                    Some(i) => m.fields.get(i as usize),
+                    None => self.other_key(self.top + 1, m)?,
+                };
+                twice |= field.is_some_and(|f| fields.note(f));
                 pop(self.l, 1);
             }
         }
-        for f in bound.second.iter().filter_map(|(i, _)| m.fields.get(usize::from(*i))) {
+        let second = if twice || fields.all { &*bound.second } else { &[] };
+        for f in second.iter().filter_map(|(i, _)| m.fields.get(usize::from(*i))) {
             self.named_once(table, bound, m, f)?;
         }
         Ok(())

@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
-use super::copied::fill;
+use super::copied::{FIELD_SIZE, fill};
 use super::defaults::push_decoded;
 use super::flood::Flood;
 use super::rules::{Defaults, Rules};
@@ -46,6 +46,8 @@ pub struct Frame<'a> {
     bound: &'a BoundMessage,
     unknown_start: usize,
     merging: bool,
+    /// How many fields its new table has room for.
+    room: u32,
 }
 
 impl<'a> TableSink<'a> {
@@ -80,7 +82,8 @@ impl<'a> TableSink<'a> {
                 return None;
             }
             let bound = bindings.message(self.l, self.pins, m.index)?;
-            Some(Frame { bound, unknown_start: self.unknown_len, merging })
+            let room = if merging { 0 } else { bound.hint() };
+            Some(Frame { bound, unknown_start: self.unknown_len, merging, room })
         }
     }
 
@@ -154,7 +157,7 @@ impl<'a> Sink for TableSink<'a> {
         let frame = self.begin(m, false)?;
         // SAFETY: `begin` made room.
         unsafe {
-            lua_createtable(self.l, 0, frame.bound.hint());
+            lua_createtable(self.l, 0, frame.room as c_int);
             if self.rules.defaults == Defaults::Metatable {
                 push_decoded(self.l, self.pins, self.bindings, m, frame.bound, &self.rules);
                 lua_setmetatable(self.l, -2);
@@ -172,12 +175,12 @@ impl<'a> Sink for TableSink<'a> {
     #[inline(always)]
     fn close(&mut self, frame: Frame<'a>, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
         frame.bound.learn(count);
-        let mut built = 0;
+        let mut built = FIELD_SIZE * frame.room.saturating_sub(count) as usize;
         if self.rules.defaults == Defaults::Copy {
             // SAFETY: the message's table is on top; `open` made room.
             unsafe {
                 let at = lua_gettop(self.l);
-                built = fill(self.l, self.pins, self.bindings, m, frame.bound, at, &self.rules);
+                built += fill(self.l, self.pins, self.bindings, m, frame.bound, at, &self.rules);
             }
         }
         if unknown.is_empty() && self.unknown_len == frame.unknown_start || !self.rules.keep_unknown {

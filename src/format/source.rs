@@ -70,7 +70,11 @@ impl Source for TreeSource<'_> {
                 continue;
             };
             fields.seen |= f.mask;
-            fields.all |= m.fields.len() > Fields::MOST_DECLARED || !fields.add(f);
+            if m.fields.len() > Fields::MOST_DECLARED {
+                fields.note(f);
+            } else {
+                fields.all |= !fields.add(f);
+            }
         }
         Ok(message)
     }

@@ -20,6 +20,8 @@ const NODE: u64 = 40;
 const SLOT: u64 = 16;
 /// The head of a Lua string.
 const STRING: u64 = 24;
+/// No memory, but time: a look into a table.
+const ASK: u64 = 16;
 
 impl Budget {
     /// Goes one level down.
@@ -64,6 +66,14 @@ impl Budget {
     #[inline(always)]
     pub fn field(&mut self, f: &FieldPlan) -> Result<(), Kind> {
         if f.mask == 0 { self.charge(NODE) } else { Ok(()) }
+    }
+
+    /// Takes the time of asking the sink about `n` fields.
+    ///
+    /// # Errors
+    /// [`Kind::Memory`].
+    pub fn asks(&mut self, n: usize) -> Result<(), Kind> {
+        self.charge(ASK.saturating_mul(n as u64))
     }
 
     /// Takes a list with `n` new elements.

@@ -104,12 +104,37 @@ pub(super) fn at<T>(r: Reader, result: std::result::Result<T, Kind>) -> Result<T
 /// Takes the other members of the oneof of `f` away.
 #[cold]
 #[inline(never)]
-fn displace<S: Sink>(m: &MessagePlan, f: &FieldPlan, oneof: &OneofPlan, frame: S::Frame, sink: &mut S) {
-    for member in oneof.members.iter().filter_map(|i| m.fields.get(usize::from(*i))) {
-        if member.index != f.index && !member.flags.has(Flags::GHOST) && sink.has(frame, member) {
+#[allow(clippy::too_many_arguments)]
+fn displace<S: Sink>(
+    m: &MessagePlan,
+    f: &FieldPlan,
+    oneof: &OneofPlan,
+    frame: S::Frame,
+    merging: bool,
+    side: &mut Side,
+    sink: &mut S,
+    cx: &mut Context,
+) -> std::result::Result<(), Kind> {
+    let mut unset = |i: u16| {
+        let member = m.fields.get(usize::from(i)).filter(|member| member.index != f.index);
+        if let Some(member) = member.filter(|member| !member.flags.has(Flags::GHOST) && sink.has(frame, member)) {
             sink.unset(frame, member);
         }
+    };
+    let remembered = oneof.remembered.and_then(|i| side.members.get_mut(usize::from(i)));
+    let before = remembered.map(|member| std::mem::replace(member, f.index.saturating_add(1)));
+    match before.map(|member| member.checked_sub(1)) {
+        Some(Some(member)) => unset(member),
+        Some(None) if !merging => {}
+        _ => {
+            if !oneof.marked() {
+                // Bytes can have that done any number of times, and the oneof be of any size.
+                cx.budget.asks(oneof.members.len())?;
+            }
+            oneof.members.iter().for_each(|i| unset(*i));
+        }
     }
+    Ok(())
 }
 
 /// What is kept of a message apart from the loop over its plain fields.
@@ -120,6 +145,8 @@ pub(super) struct Side<'a> {
     pub run: (usize, usize),
     /// Required fields of nested messages were met.
     pub complete: bool,
+    /// Of each oneof that is remembered, one more than the member that is set; 0 while this part of the message had none.
+    pub members: [u16; OneofPlan::REMEMBERED],
 }
 
 /// A place between two fields, and the fields seen so far.
@@ -175,7 +202,7 @@ pub(super) fn body<S: Sink>(
     let mut seen = 0u64;
     let mut count = 0u32;
     let mut expected = &*m.fields;
-    let mut side = Side { all: r.rest(), run: (0, 0), complete: true };
+    let mut side = Side { all: r.rest(), run: (0, 0), complete: true, members: [0; OneofPlan::REMEMBERED] };
     loop {
         if r.is_empty() {
             if end_tag != 0 {
@@ -306,7 +333,7 @@ fn other<'a, S: Sink>(
         && let Some(oneof) = m.oneofs.get(usize::from(f.oneof))
     {
         if seen & oneof.mask & !f.mask != 0 || merging || !oneof.marked() {
-            displace(m, f, oneof, frame, sink);
+            at(r, displace(m, f, oneof, frame, merging, side, sink, cx))?;
         }
         return Ok(Place { r, seen: seen & !oneof.mask | f.mask });
     }

@@ -51,7 +51,7 @@ fn room(w: &Writer, cx: &Context) -> Result<()> {
 fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: &mut Context) -> Result<()> {
     let mut fields = Fields::new();
     let frame = src.open(at, m, &mut fields)?;
-    if (cx.required && (fields.seen & m.required != m.required || m.required_unmarked)) || !m.oneofs.is_empty() {
+    if lacks_required(m, &fields, cx) || !m.oneofs.is_empty() {
         verify(src, frame, m, &fields, cx)?;
     }
     // A zero is written where bytes of the same field come before it.
@@ -61,10 +61,11 @@ fn body<S: Source>(src: &mut S, at: S::At, m: &MessagePlan, w: &mut Writer, cx: 
     }
     let all = S::ALL || fields.all;
     let mut i = if all { m.fields.len() } else { fields.len() };
+    let fetched = all || fields.noted;
     while let Some(before) = i.checked_sub(1) {
         i = before;
-        let (f, at) = if all {
-            let Some(f) = m.fields.get(i) else { break };
+        let (f, at) = if fetched {
+            let Some(f) = m.fields.get(if all { i } else { fields.position(i) }) else { break };
             let Some(at) = src.fetch(frame, f) else { continue };
             (f, at)
         } else {
@@ -122,6 +123,12 @@ fn other<S: Source>(
     .map_err(|e| cx.around(m, f, Index::None, e))
 }
 
+/// Whether required fields are to be looked for that may not be there.
+#[inline(always)]
+fn lacks_required(m: &MessagePlan, fields: &Fields, cx: &Context) -> bool {
+    cx.required && (fields.seen & m.required != m.required || m.required_unmarked)
+}
+
 /// Required fields are there, and at most one member of each oneof.
 #[inline(never)]
 fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fields, cx: &Context) -> Result<()> {
@@ -133,7 +140,10 @@ fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fie
         src.settle(frame);
         there
     };
-    for oneof in &m.oneofs {
+    // The set fields are few, if they are listed; oneofs that lack bits may be many, and have many members.
+    let listed = !S::ALL && !fields.all && m.fields.len() > u64::BITS as usize;
+    let oneofs = if listed && !fields.share_oneof(m) { &[][..] } else { &*m.oneofs };
+    for oneof in oneofs {
         if oneof.marked() && (fields.seen & oneof.mask).count_ones() < 2 {
             continue;
         }
@@ -143,7 +153,7 @@ fn verify<S: Source>(src: &mut S, frame: S::Frame, m: &MessagePlan, fields: &Fie
             return Err(cx.fail(format_args!("oneof {}: both \"{a}\" and \"{b}\" are set", oneof.name)));
         }
     }
-    if cx.required {
+    if lacks_required(m, fields, cx) {
         let missing = m.fields.iter().find(|f| f.flags.has(Flags::REQUIRED) && !has(f));
         if let Some(f) = missing {
             cx.trace.detail(format_args!("{}", Kind::Required));

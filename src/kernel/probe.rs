@@ -62,6 +62,8 @@ impl Sink for NullSink {
 pub struct Events {
     /// The events, one short word each.
     pub text: String,
+    /// How often it was asked whether a field is set.
+    pub asked: usize,
     /// How many messages were opened.
     opened: u32,
     /// (message, field) of what is set, with the size of lists.
@@ -135,6 +137,7 @@ impl<const TABLES: bool> Sink for TraceSink<'_, TABLES> {
         self.mark(frame, f, 0);
     }
     fn has(&mut self, frame: u32, f: &FieldPlan) -> bool {
+        self.0.asked = self.0.asked.saturating_add(1);
         self.size(frame, f).is_some()
     }
     fn unset(&mut self, frame: u32, f: &FieldPlan) {

@@ -1,7 +1,7 @@
 //! What the encoder asks.
 
 use crate::error::{EncodeError, Trace};
-use crate::schema::{EnumPlan, FieldPlan, MessagePlan};
+use crate::schema::{EnumPlan, FieldPlan, Flags, MessagePlan};
 
 /// Result of everything that encodes.
 pub type Result<T> = std::result::Result<T, EncodeError>;
@@ -16,6 +16,8 @@ pub struct Fields {
     pub seen: u64,
     /// There are too many of them: the plan's fields are to be asked for one by one.
     pub all: bool,
+    /// Their values are in no slots, so `order` has positions alone, and they are to be fetched.
+    pub(super) noted: bool,
     /// The message holds unknown fields.
     pub unknown: bool,
 }
@@ -23,13 +25,13 @@ pub struct Fields {
 impl Fields {
     /// How many fit.
     pub const MOST: usize = 32;
-    /// A message with more fields is always asked field by field.
+    /// Of a message with more fields, the set ones are noted.
     pub const MOST_DECLARED: usize = 1 << 11;
 
     /// None yet.
     #[inline(always)]
     pub fn new() -> Self {
-        Fields { order: [0; Self::MOST], len: 0, seen: 0, all: false, unknown: false }
+        Fields { order: [0; Self::MOST], len: 0, seen: 0, all: false, noted: false, unknown: false }
     }
 
     /// How many were added.
@@ -51,7 +53,32 @@ impl Fields {
             return false;
         }
         self.seen |= field.mask;
-        let entry = field.index << 5 | n as u16;
+        self.insert(field.index << 5 | n as u16);
+        true
+    }
+
+    /// Notes that `field` is set, whose value is in no slot; none is added then. Answers whether it was noted before.
+    pub fn note(&mut self, field: &FieldPlan) -> bool {
+        self.noted = true;
+        self.seen |= field.mask;
+        if self.all {
+            return false;
+        }
+        if self.order.iter().take(self.len).any(|position| *position == field.index) {
+            return true;
+        }
+        if self.len < Self::MOST {
+            self.insert(field.index);
+        } else {
+            self.all = true;
+        }
+        false
+    }
+
+    /// Puts `entry` where it belongs; there is room.
+    #[inline(always)]
+    fn insert(&mut self, entry: u16) {
+        let n = self.len;
         // Insertion sort: tables mostly come in about the order of their fields.
         let mut at = n;
         while let Some(before) = at.checked_sub(1) {
@@ -70,7 +97,6 @@ impl Fields {
             *to = entry;
         }
         self.len = n.wrapping_add(1);
-        true
     }
 
     /// The positions in the plan of the fields that were added more than once.
@@ -79,7 +105,21 @@ impl Fields {
         pairs.filter(|(a, b)| **a >> 5 == **b >> 5).map(|(a, _)| usize::from(*a >> 5))
     }
 
-    /// The `i`-th field in the plan's order: its position in the plan and its slot.
+    /// Whether two of them are members of one oneof of `m`.
+    pub(super) fn share_oneof(&self, m: &MessagePlan) -> bool {
+        let oneof = |i: usize| {
+            let f = m.fields.get(self.position(i))?;
+            f.flags.has(Flags::ONEOF).then_some(f.oneof)
+        };
+        (0..self.len).any(|i| oneof(i).is_some_and(|this| (0..i).any(|before| oneof(before) == Some(this))))
+    }
+
+    /// The position in the plan of the `i`-th field in its order.
+    pub(super) fn position(&self, i: usize) -> usize {
+        if self.noted { self.order.get(i).copied().unwrap_or_default().into() } else { self.get(i).0 }
+    }
+
+    /// The `i`-th field in the plan's order, if it was added: its position in the plan and its slot.
     #[inline(always)]
     pub(super) fn get(&self, i: usize) -> (usize, usize) {
         let entry = self.order.get(i).copied().unwrap_or_default();

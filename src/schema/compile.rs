@@ -330,16 +330,18 @@ impl MessagePlan {
         let mask = |members: &[u16]| {
             members.iter().filter_map(|m| fields.get(usize::from(*m))).fold(0, |mask, f| mask | f.mask)
         };
-        let oneofs = oneofs
+        let mut oneofs: Box<[_]> = oneofs
             .into_iter()
-            .map(|(name, members)| OneofPlan { name, mask: mask(&members), members: members.into() })
+            .map(|(name, members)| OneofPlan { name, mask: mask(&members), members: members.into(), remembered: None })
             .collect();
+        remember_largest(&mut oneofs);
         let required = fields.iter().filter(|f| f.flags.has(Flags::REQUIRED));
         MessagePlan {
             id: next_id(),
             index,
             name,
             required: required.clone().fold(0, |mask, f| mask | f.mask),
+            required_count: required.clone().count(),
             required_unmarked: required.clone().any(|f| f.mask == 0),
             map_entry: false,
             message_set: false,
@@ -378,6 +380,15 @@ fn assign_bits(fields: &mut [FieldPlan]) {
         for field in fields.iter_mut().filter(|f| rank(f) == wanted) {
             field.mask = masks.next().unwrap_or(0);
         }
+    }
+}
+
+/// Of the oneofs that lack bits, the largest ones are remembered.
+fn remember_largest(oneofs: &mut [OneofPlan]) {
+    let mut unmarked: Vec<_> = oneofs.iter_mut().filter(|oneof| !oneof.marked()).collect();
+    unmarked.sort_by_key(|oneof| std::cmp::Reverse(oneof.members.len()));
+    for (oneof, place) in unmarked.into_iter().take(OneofPlan::REMEMBERED).zip(0..) {
+        oneof.remembered = Some(place);
     }
 }
 

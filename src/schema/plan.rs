@@ -195,9 +195,14 @@ pub struct OneofPlan {
     pub mask: u64,
     /// Its members' positions in [`MessagePlan::fields`].
     pub members: Box<[u16]>,
+    /// Its place among those of which the decoder remembers which member is set, since not every member has a bit.
+    pub remembered: Option<u8>,
 }
 
 impl OneofPlan {
+    /// So many of a type, its largest ones, are remembered.
+    pub const REMEMBERED: usize = 8;
+
     /// Whether every member has a bit.
     #[inline(always)]
     pub fn marked(&self) -> bool {
@@ -224,6 +229,8 @@ pub struct MessagePlan {
     pub oneofs: Box<[OneofPlan]>,
     /// Bits of the required fields.
     pub required: u64,
+    /// How many required fields it has.
+    pub required_count: usize,
     /// Some required fields have no bit.
     pub required_unmarked: bool,
     /// It stands for the entries of a map field.

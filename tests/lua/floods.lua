@@ -1,7 +1,7 @@
 -- Keys and strings made to collide in Lua's tables: what each costs is charged to max_bytes.
 
 local h = ...
-local pb = h.instance { max_bytes = 4000000 }
+local pb = h.instance { max_bytes = 8000000 }
 
 local COUNT = 9000
 

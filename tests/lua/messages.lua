@@ -109,6 +109,32 @@ h.test("more fields than fit a machine word", function()
   both(pb, "every3.Wide", value, h.hex(bytes))
 end)
 
+if h.compiles then
+  h.test("types of very many fields", function()
+    local own, fields = h.instance(), {}
+    for i = 1, 3000 do
+      fields[i] = ("optional int32 f%d = %d;"):format(i, i)
+    end
+    own.register_source('syntax = "proto2"; message Many {' .. table.concat(fields) .. [[
+      oneof o { int32 a = 3001; int32 b = 3002; } extensions 4000 to max; } extend Many { optional int32 e = 4000; }]])
+    both(own, "Many", {}, "")
+    both(own, "Many", { f2999 = 3, f70 = 2, a = 0, f3 = 1 }, "18 01 b0 04 02 b8 bb 01 03 c8 bb 01 00")
+    encodes(own, "Many", { ["[e]"] = 5, f1 = 1 }, "08 01 80 fa 01 05")
+    raises("Many: oneof o: both \"a\" and \"b\" are set", own.encode, "Many", { a = 1, f1 = 1, b = 1 })
+    raises("Many: both \"e\" and \"[e]\" are set", own.encode, "Many", { e = 1, ["[e]"] = 1 })
+    local value, bytes = {}, ""
+    for i = 100, 3000, 50 do
+      value["f" .. i] = i
+      bytes = bytes .. h.varint(i * 8) .. h.varint(i)
+    end
+    both(own, "Many", value, h.hex(bytes))
+    value.a, value.b = 1, 2
+    raises("Many: oneof o: both \"a\" and \"b\" are set", own.encode, "Many", value)
+    value.b, value.e, value["[e]"] = nil, 1, 2
+    raises("Many: both \"e\" and \"[e]\" are set", own.encode, "Many", value)
+  end)
+end
+
 h.test("only tables are messages", function()
   for _, value in ipairs { true, 5, "text", print } do
     raises("every3.All.s_inner: expected table, got ", pb.encode, "every3.All", { s_inner = value })

@@ -155,11 +155,13 @@ h.test("what is built before max_bytes ends it takes about as much", function()
     field(57, ""), field(132, ""), field(132, field(57, "")), field(132, field(54, "")), field(132, field(92, "")),
     field(132, field(131, "")), field(132, "\24\1"), field(132, field(1000, "x")), field(92, "\10\1a"), field(54, ""),
     field(53, "\1"),
+    -- Tables get room for as many fields as those before them had.
+    field(132, h.bytes "18 01 20 01 80 01 02 b8 01 00 92 02 00 c8 07 05 88 08 00 88 09 03") .. field(132, ""):rep(20),
   }
   for _, defaults in ipairs { "none", "metatable", "copy" } do
     local pb = h.instance { max_bytes = 4000000, defaults = defaults }
     for i, bytes in ipairs(small) do
-      bytes = bytes:rep(300000)
+      bytes = bytes:rep(math.floor(500000 / #bytes))
       collectgarbage()
       collectgarbage "stop"
       local before = collectgarbage "count"
@@ -170,6 +172,26 @@ h.test("what is built before max_bytes ends it takes about as much", function()
     end
   end
 end)
+
+if h.compiles then
+  h.test("looking for defaults to copy is charged", function()
+    local fields = {}
+    for i = 1, 1000 do
+      fields[i] = ("E f%d = %d;"):format(i, i)
+    end
+    local source = 'syntax = "proto3"; message E {} message List { repeated M list = 1; } message M {'
+    for _, defaults in ipairs { "none", "copy" } do
+      local pb = h.instance { max_bytes = 2000000, defaults = defaults }
+      pb.register_source(source .. table.concat(fields) .. "}")
+      local list, message = pb.decode("List", h.field(1, ""):rep(10000))
+      if defaults == "none" then
+        h.eq(#list.list, 10000)
+      else
+        refuses("too large for option max_bytes", list, message)
+      end
+    end
+  end)
+end
 
 h.test("array_metatable and map_metatable", function()
   local pb = h.instance()

@@ -4,6 +4,7 @@
 
 mod enums;
 mod errors;
+mod fields;
 mod limits;
 mod lists;
 mod maps;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use super::probe::{Events, TraceSink};
 use super::{Budget, Context, decode};
-use crate::error::{Text, Trace};
+use crate::error::{DecodeError, Text, Trace};
 use crate::schema::tests::registry;
 use crate::schema::{Flags, MessagePlan, Pattern, Set, Types};
 
@@ -77,13 +78,10 @@ impl Call<'_> {
 
     fn run<const TABLES: bool>(&self, input: &[u8]) -> String {
         let trace = Trace::default();
-        let mut cx =
-            Context { set: self.set, trace: &trace, budget: self.budget, required: self.required, utf8: self.utf8 };
-        let mut events = Events::default();
-        let result = decode(input, self.plan, &mut TraceSink::<TABLES>(&mut events), &mut cx);
+        let (result, events, left) = self.decode::<TABLES>(input, &trace);
         match result {
             Ok(()) => {
-                assert_eq!(cx.budget.depth, self.budget.depth, "levels are left as they were entered");
+                assert_eq!(left.depth, self.budget.depth, "levels are left as they were entered");
                 let text = events.text.strip_prefix(&format!("{}{{", self.plan.name)).unwrap().trim_start();
                 text.strip_suffix('}').unwrap_or(text).trim_end().to_owned()
             }
@@ -94,6 +92,20 @@ impl Call<'_> {
                 format!("{text}, at byte {}", error.offset(input))
             }
         }
+    }
+
+    /// How often the sink was asked whether a field is set, and how many bytes were charged.
+    fn costs(&self, input: &[u8]) -> (usize, u64) {
+        let (result, events, left) = self.decode::<true>(input, &Trace::default());
+        result.unwrap();
+        (events.asked, self.budget.bytes - left.bytes)
+    }
+
+    fn decode<const TABLES: bool>(&self, input: &[u8], trace: &Trace) -> (Result<(), DecodeError>, Events, Budget) {
+        let mut cx = Context { set: self.set, trace, budget: self.budget, required: self.required, utf8: self.utf8 };
+        let mut events = Events::default();
+        let result = decode(input, self.plan, &mut TraceSink::<TABLES>(&mut events), &mut cx);
+        (result, events, cx.budget)
     }
 }
 

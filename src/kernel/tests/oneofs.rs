@@ -1,6 +1,6 @@
 //! Oneofs: the last member on the wire displaces the others.
 
-use super::{check, proto2, proto3};
+use super::{Schema, bytes, check, proto2, proto3};
 
 #[test]
 fn the_last_member_wins() {
@@ -53,10 +53,20 @@ fn members_that_are_not_asked_for_displace_those_that_are() {
     }
 }
 
+/// A message with `oneofs` oneofs of `members` members each, numbered from 1 on, and itself as field 1000.
+fn large(oneofs: usize, members: usize) -> Schema {
+    let mut numbers = 1..;
+    let mut oneof = |name: usize| {
+        let members: String = numbers.by_ref().take(members).map(|i| format!("int32 a{i} = {i};")).collect();
+        format!("oneof o{name} {{ {members} }}")
+    };
+    let oneofs: String = (0..oneofs).map(&mut oneof).collect();
+    proto3(&format!("message M {{ {oneofs} M sub = 1000; }}"))
+}
+
 #[test]
 fn more_members_than_bits() {
-    let members: String = (1..=70).map(|i| format!("int32 a{i} = {i};")).collect();
-    let s = proto3(&format!("message M {{ oneof o {{ {members} }} M sub = 80; }}"));
+    let s = large(1, 70);
     check(
         &s,
         &[
@@ -64,6 +74,61 @@ fn more_members_than_bits() {
             ("b004 02 08 01", "70=Int(2) 1=Int(1) -70"),
             ("a804 02 b004 03", "69=Int(2) 70=Int(3) -69"),
             ("08 01 10 02", "1=Int(1) 2=Int(2) -1"),
+            ("b004 02 b004 03 08 01 b004 04", "70=Int(2) 70=Int(3) 1=Int(1) -70 70=Int(4) -1"),
+            // In a message that comes in parts.
+            (
+                "c23e 03 b00401 c23e 02 0802 c23e 05 a80403 0804",
+                "1000: M{ 70=Int(1) } 1000+M{ 1=Int(2) -70 69=Int(3) -1 1=Int(4) -69 }",
+            ),
+            ("c23e 03 b00401 c23e 00 c23e 03 a80402", "1000: M{ 70=Int(1) } 1000+M{ 69=Int(2) -70 }"),
+            // The same oneof of another message is another.
+            ("08 01 c23e 03 b00402 10 03", "1=Int(1) 1000: M{ 70=Int(2) } 2=Int(3) -1"),
         ],
     );
+    for (hex, expected) in
+        [("08 01 b004 02", "1=Int(1) -1"), ("08 01 b004 02 a804 03 08 04 10 05", "1=Int(1) -1 1=Int(4) -1")]
+    {
+        assert_eq!(s.pattern("M a1", hex), expected, "{hex}");
+    }
+}
+
+#[test]
+fn messages_among_more_members_than_bits() {
+    let members: String = (2..=70).map(|i| format!("int32 a{i} = {i};")).collect();
+    let s = proto3(&format!("message M {{ oneof o {{ {members} M first = 1; M last = 80; }} }}"));
+    check(
+        &s,
+        &[
+            ("8205 02 1001 8205 02 1802", "80: M{ 2=Int(1) } 80+M{ 3=Int(2) -2 }"),
+            ("8205 02 1001 10 01 8205 02 1802", "80: M{ 2=Int(1) } 2=Int(1) -80 80: M{ 3=Int(2) } -2"),
+            ("0a 00 8205 00 0a 00", "1: M{ } 80: M{ } -1 1: M{ } -80"),
+        ],
+    );
+}
+
+#[test]
+fn more_such_oneofs_than_are_remembered() {
+    check(
+        &large(10, 70),
+        &[
+            // Number 631 is the first of the last oneof, 561 of that before.
+            ("b827 01 b827 02 c027 03", "631=Int(1) 631=Int(2) 632=Int(3) -631"),
+            ("8823 01 b827 02 9023 03 c027 04", "561=Int(1) 631=Int(2) 562=Int(3) -561 632=Int(4) -631"),
+        ],
+    );
+}
+
+#[test]
+fn asking_for_other_members_is_rare_or_charged() {
+    let rounds = 100;
+    let costs = |members, hex| large(1, members).call("M").costs(&bytes(hex).repeat(rounds));
+    for hex in ["08 01", "08 01 10 02", "b004 01 b804 02"] {
+        let (asked, charged) = costs(210, hex);
+        assert!(asked <= 2 * rounds, "{hex}: {asked}");
+        assert_eq!(costs(700, hex), (asked, charged), "{hex}");
+    }
+    // What another part of a message had is not remembered.
+    let ((few, low), (many, high)) = (costs(210, "c23e 02 0801"), costs(700, "c23e 02 0801"));
+    assert_eq!(high - low, 16 * (many - few) as u64);
+    assert!(many - few <= rounds * 700);
 }

@@ -75,6 +75,24 @@ fn incomplete() {
 }
 
 #[test]
+fn the_first_field_is_told() {
+    let s = proto2(
+        "message M { optional R early = 1; required int32 a = 2; optional R late = 3; map<int32, R> map = 4;
+         required int32 b = 5; } message R { required int32 x = 1; }",
+    );
+    for (hex, path) in [
+        ("0a00", "M.early.x: required field missing, at byte 2"),
+        ("1a00", "M.a: required field missing, at byte 2"),
+        ("1001 1a00", "M.late.x: required field missing, at byte 4"),
+        ("1001 2200", "M.map[0].x: required field missing, at byte 4"),
+        ("2801 1a00", "M.a: required field missing, at byte 4"),
+        ("1001 1a02 0801", "M.b: required field missing, at byte 6"),
+    ] {
+        assert_eq!(s.m(hex), path, "{hex}");
+    }
+}
+
+#[test]
 fn a_closed_enum_is_not_there_unless_its_number_has_a_name() {
     let s = schema();
     assert_eq!(s.call("Wide").tables(&bytes("08 01")), "1=Enum(1)");

@@ -211,12 +211,30 @@ fn bits_go_to_those_that_need_them_most() {
     assert_eq!((bit("need"), bit("a"), bit("b"), bit("list1"), bit("list40"), bit("sub")), (0, 1, 2, 3, 42, 43));
     assert_eq!((bit("plain1"), bit("plain20"), bit("plain21")), (44, 63, u64::BITS));
     assert_eq!(m.by_name("plain21").unwrap().mask, 0);
-    assert_eq!((m.required, m.required_unmarked), (1, false));
+    assert_eq!((m.required, m.required_count, m.required_unmarked), (1, 1, false));
     assert_eq!(m.oneofs[0].mask, 0b110);
 
     let fields: String = (1..=65).map(|i| format!("required int32 f{i} = {i};")).collect();
     let r = registry(&format!("syntax = \"proto2\"; message M {{ {fields} }}"));
-    assert_eq!((message(r.types(), "M").required, message(r.types(), "M").required_unmarked), (u64::MAX, true));
+    let m = message(r.types(), "M");
+    assert_eq!((m.required, m.required_count, m.required_unmarked), (u64::MAX, 65, true));
+}
+
+#[test]
+fn the_largest_oneofs_without_bits_are_remembered() {
+    let mut numbers = 1..;
+    let oneof = |members: usize| {
+        let members: String = numbers.by_ref().take(members).map(|i| format!("int32 a{i} = {i};")).collect();
+        format!("oneof o{} {{ {members} }}", members.len())
+    };
+    let oneofs: String = [64, 5, 2, 8, 3, 9, 4, 10, 6, 11, 7].map(oneof).concat();
+    let r = registry(&format!("syntax = \"proto3\"; message M {{ {oneofs} }}"));
+    let mut remembered: Vec<_> =
+        message(r.types(), "M").oneofs.iter().map(|o| (o.members.len(), o.remembered)).collect();
+    remembered.sort();
+    let largest = (4..=11).zip((0..8).rev().map(Some));
+    let expected: Vec<_> = [(2, None), (3, None)].into_iter().chain(largest).chain([(64, None)]).collect();
+    assert_eq!(remembered, expected);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Errors of every layer, and the trace that tells where in a message one arose.
 
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::cell::RefCell;
 use std::fmt::{self, Write};
 

@@ -4,7 +4,7 @@
 //! state. Registering makes a new one. A call keeps the table of pins of its epoch on the stack,
 //! and with it the epoch, so that a finalizer may register or clear while it runs.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod epoch;
 mod options;

@@ -9,7 +9,7 @@ use super::decode::{push_message, report, told};
 use super::encode::write_table;
 use super::{bad_argument, no_type, string_argument, traced};
 use crate::codec::Shown;
-use crate::error::{EncodeError, Text, quoted};
+use crate::error::{EncodeError, Text, contain, quoted};
 use crate::format::{self, Indent, ParseError, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
@@ -118,11 +118,12 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
                 let bytes = string_at(l, 2).unwrap_or_default();
-                render(instance, epoch, m, bytes, true, &choices, out, print)
+                contained(instance, m, || render(instance, epoch, m, bytes, true, &choices, out, print))
             }
             LUA_TTABLE => {
                 let writer = write_table(l, instance, OWNER);
-                let wrong = render(instance, epoch, m, (*writer).scratch.written(), false, &choices, out, print);
+                let bytes = (*writer).scratch.written();
+                let wrong = contained(instance, m, || render(instance, epoch, m, bytes, false, &choices, out, print));
                 instance.writers.give(writer);
                 wrong
             }
@@ -137,6 +138,15 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
         drop(out.take());
         1
     }
+}
+
+/// Does `work` with a message `m`, which calls third-party code and nothing of Lua's. Answers what is wrong, if something
+/// is; a panic is.
+fn contained(instance: &Instance, m: &MessagePlan, work: impl FnOnce() -> Option<Text>) -> Option<Text> {
+    contain(work).unwrap_or_else(|panicked| {
+        instance.trace.detail(format_args!("{panicked}"));
+        Some(traced(instance, &m.name, None))
+    })
 }
 
 /// Prints the message `m` that `bytes` are to `out`. Answers what is wrong, if something is, and where if the bytes were
@@ -181,7 +191,8 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
             return report(l, instance, &text, LUA_TNIL);
         };
         lua_pushvalue(l, lua_upvalueindex(2));
-        if let Some(text) = assemble(instance, epoch, m, source, &choices, bytes, parse) {
+        let wrong = contained(instance, m, || assemble(instance, epoch, m, source, &choices, bytes, parse));
+        if let Some(text) = wrong {
             drop(bytes.take());
             return report(l, instance, &text, LUA_TNIL);
         }
@@ -300,4 +311,24 @@ unsafe fn choose(l: *mut lua_State, choices: &mut Choices, choice: Choice, at: c
 fn second(word: Option<&[u8]>, first: &str, second: &str) -> Option<bool> {
     let word = word?;
     (word == second.as_bytes() || word == first.as_bytes()).then_some(word == second.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Index, Kind};
+    use crate::schema::Types;
+
+    #[test]
+    #[allow(clippy::panic, clippy::unwrap_used)]
+    fn a_panic_is_told_with_where_it_was_and_the_next_error_without() {
+        let (instance, m) = (Instance::new(), Types::built_in().find_message("google.protobuf.Any").unwrap());
+        let wrong = contained(&instance, m, || {
+            instance.trace.step("value", Index::None);
+            panic!("as a test")
+        });
+        assert_eq!(wrong.unwrap().as_bytes(), b"google.protobuf.Any.value: internal error");
+        let wrong = contained(&instance, m, || Some(traced(&instance, &m.name, Some(Kind::Utf8))));
+        assert_eq!(wrong.unwrap().as_bytes(), b"google.protobuf.Any: invalid UTF-8");
+    }
 }

@@ -1,7 +1,11 @@
 //! Errors of every layer, and the trace that tells where in a message one arose.
 
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::cell::RefCell;
 use std::fmt::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What is wrong with the bytes of a message. Section names are those of the
 /// encoding specification, <https://protobuf.dev/programming-guides/encoding/>.
@@ -93,6 +97,30 @@ impl fmt::Display for SchemaError {
 }
 
 impl std::error::Error for SchemaError {}
+
+/// Work that should not have panicked did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Panicked;
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("internal error")
+    }
+}
+
+impl From<Panicked> for SchemaError {
+    fn from(panicked: Panicked) -> Self {
+        SchemaError(panicked.to_string())
+    }
+}
+
+/// Does `work`, which may run third-party code and calls nothing of Lua's: an error of Lua's must not end here.
+///
+/// # Errors
+/// It panicked. What it was changing may be half done, and is to be used no more.
+pub fn contain<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked)
+}
 
 /// The place of a value within its field.
 #[derive(Clone, Copy)]
@@ -277,6 +305,21 @@ mod tests {
         let text = told(&trace, Some(Kind::Depth));
         assert!(text.starts_with("pkg.Type....child.child"), "{text}");
         assert!(text.len() < 1100, "{}", text.len());
+    }
+
+    #[test]
+    #[allow(clippy::panic)]
+    fn a_panic_within_is_an_error() {
+        let cell = RefCell::new(1);
+        let ended = contain(|| {
+            *cell.borrow_mut() = 2;
+            if *cell.borrow() == 2 {
+                panic!("as a test");
+            }
+            3
+        });
+        assert_eq!((ended, cell.into_inner()), (Err(Panicked), 2));
+        assert_eq!(contain(|| 3), Ok(3));
     }
 
     #[test]

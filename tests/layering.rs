@@ -1,4 +1,5 @@
-//! The layers: what `src/lib.rs` draws is what the source imports, and `unsafe` stays where it may be.
+//! The layers: what `src/lib.rs` draws is what the source imports, `unsafe` stays where it may be, and what panics is
+//! denied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,6 +11,8 @@ const PART_OF: [(&str, &str); 1] = [("options", "module")];
 const ROOTS: [&str; 2] = ["lib", "main"];
 /// Where `unsafe` may be, apart from the roots.
 const UNSAFE: [&str; 4] = ["vm", "codec", "state", "module"];
+/// Lints that every layer denies, in the file that it begins with.
+const DENIED: [&str; 4] = ["indexing_slicing", "unwrap_used", "expect_used", "panic"];
 /// Layers that know no Lua.
 const WITHOUT_LUA: [&str; 5] = ["format", "kernel", "schema", "wire", "error"];
 
@@ -206,6 +209,14 @@ impl Source {
         found
     }
 
+    /// Whether the file denies that lint of clippy's.
+    fn denies(&self, lint: &str) -> bool {
+        let words: Vec<&str> = self.tokens.iter().map(|(_, word)| word.as_str()).collect();
+        let denied = words.windows(3).position(|at| at == ["[", "deny", "("]).map(|at| &words[at..]);
+        let denied = denied.map(|rest| rest.split(|word| *word == ")").next().unwrap_or_default());
+        denied.is_some_and(|lints| lints.windows(4).any(|at| at == ["clippy", ":", ":", lint]))
+    }
+
     /// What the file imports or says against the rules.
     fn faults(&self, rules: &Rules) -> Vec<String> {
         let layer = self.layer();
@@ -217,6 +228,10 @@ impl Source {
             return vec![fault(1, "belongs to no layer")];
         };
         let mut faults = Vec::new();
+        if self.path == [layer] {
+            let missing = DENIED.iter().filter(|lint| !self.denies(lint));
+            faults.extend(missing.map(|lint| fault(1, &format!("does not deny {lint}"))));
+        }
         for (line, name) in self.imports() {
             let to = PART_OF.iter().find(|(file, _)| *file == name).map_or(name.as_str(), |(_, layer)| layer);
             if to != layer && !allowed.contains(to) {
@@ -287,6 +302,8 @@ fn faults_are_found() {
     let faults = |path: &str, text: &str| {
         Source::new(path.split('/').map(str::to_owned).collect(), text).faults(&rules).join("; ")
     };
+    const DENY: &str = "#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]";
+    let state = format!("{DENY} use crate::codec; use super::vm;");
     let fine = [
         (
             "kernel/decode",
@@ -294,17 +311,19 @@ fn faults_are_found() {
         ),
         ("kernel/decode", "mod tests { use super::super::sink::Sink; } /* unsafe */ const Q: char = '\"';"),
         ("codec/source", "use crate::{error, vm::{self, Pins}, kernel::Source}; pub(crate) fn f<'a>() { unsafe {} }"),
-        ("state", "use crate::codec; use super::vm;"),
+        ("state", &state),
         ("options", "use crate::module; use crate::state;"),
         ("main", "fn main() { unsafe { mlua::f() } }"),
     ];
     for (path, text) in fine {
         assert_eq!(faults(path, text), "", "{text}");
     }
+    let kernel = format!("{DENY} use super::state::X;");
+    let error = format!("{DENY} use crate as c;");
     let wrong = [
         ("kernel/decode", "fn f() {\n  crate::vm::pop();\n}", "kernel::decode, line 2: kernel imports crate::vm"),
         ("kernel/decode", "use super::super::codec::X;", "kernel::decode, line 1: kernel imports crate::codec"),
-        ("kernel", "use super::state::X;", "kernel, line 1: kernel imports crate::state"),
+        ("kernel", &kernel, "kernel, line 1: kernel imports crate::state"),
         (
             "wire/reader",
             "mod tests { use super::super::super::schema; }",
@@ -312,9 +331,14 @@ fn faults_are_found() {
         ),
         ("vm/stack", "use crate::{error::Text, wire};", "vm::stack, line 1: vm imports crate::wire"),
         ("codec/show", "use crate::options;", "codec::show, line 1: codec imports crate::options"),
-        ("error", "use crate as c;", "error, line 1: error imports crate::crate"),
+        ("error", &error, "error, line 1: error imports crate::crate"),
         ("schema/plan", "const R: &str = r#\"\n\"#; unsafe impl Send for X {}", "schema::plan, line 2: unsafe"),
         ("kernel/read", "use mlua::Lua;", "kernel::read, line 1: mlua in a layer without Lua"),
+        (
+            "vm",
+            "#![deny(clippy::indexing_slicing, clippy::expect_used, clippy::panic)] #![allow(clippy::unwrap_used)]",
+            "vm, line 1: does not deny unwrap_used",
+        ),
         ("extra", "", "extra, line 1: belongs to no layer"),
     ];
     for (path, text, fault) in wrong {

@@ -9,7 +9,7 @@ use super::decode::{push_message, report, told};
 use super::encode::write_table;
 use super::{bad_argument, no_type, string_argument, traced};
 use crate::codec::Shown;
-use crate::error::{EncodeError, Text, quoted};
+use crate::error::{EncodeError, Text, contain, quoted};
 use crate::format::{self, Indent, ParseError, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
@@ -118,11 +118,12 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
                 let bytes = string_at(l, 2).unwrap_or_default();
-                render(instance, epoch, m, bytes, true, &choices, out, print)
+                contained(instance, m, || render(instance, epoch, m, bytes, true, &choices, out, print))
             }
             LUA_TTABLE => {
                 let writer = write_table(l, instance, OWNER);
-                let wrong = render(instance, epoch, m, (*writer).scratch.written(), false, &choices, out, print);
+                let bytes = (*writer).scratch.written();
+                let wrong = contained(instance, m, || render(instance, epoch, m, bytes, false, &choices, out, print));
                 instance.writers.give(writer);
                 wrong
             }
@@ -139,8 +140,24 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
     }
 }
 
-/// Prints the message `m` that `bytes` are to `out`. Answers what is wrong, if something is, and where if the bytes were
-/// `given`.
+/// What is wrong. On the heap, so that it costs nothing to hand on that nothing is.
+type Wrong = Box<Text>;
+
+/// Does `work` with a message `m`, which calls third-party code and nothing of Lua's. Answers what is wrong, if something
+/// is; a panic is.
+fn contained(instance: &Instance, m: &MessagePlan, work: impl FnOnce() -> Result<(), Wrong>) -> Option<Text> {
+    let done = contain(work).unwrap_or_else(|panicked| {
+        instance.trace.detail(format_args!("{panicked}"));
+        Err(Box::new(traced(instance, &m.name, None)))
+    });
+    // Off the heap again, since it is raised.
+    done.err().map(|text| *text)
+}
+
+/// Prints the message `m` that `bytes` are to `out`.
+///
+/// # Errors
+/// What is wrong, and where if the bytes were `given`.
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
 fn render(
@@ -152,17 +169,20 @@ fn render(
     choices: &Choices,
     out: &RefCell<Vec<u8>>,
     print: Print,
-) -> Option<Text> {
+) -> Result<(), Wrong> {
     let options = instance.options.get();
     let mut cx = options.context(epoch.set(), &instance.trace);
     let mut tree = Tree::new(options.rules.sort_map);
-    let root = match format::decode(bytes, m, &mut tree, &mut { cx }) {
-        Ok(root) => root,
-        Err(error) if given => return Some(told(instance, &m.name, bytes, error)),
-        Err(error) => return Some(traced(instance, &m.name, Some(error.kind))),
-    };
+    let decoded = format::decode(bytes, m, &mut tree, &mut { cx });
+    let root = decoded.map_err(|error| {
+        Box::new(if given {
+            told(instance, &m.name, bytes, error)
+        } else {
+            traced(instance, &m.name, Some(error.kind))
+        })
+    })?;
     let printed = print(&tree, root, m, epoch, choices, &mut out.borrow_mut(), &mut cx);
-    printed.is_err().then(|| traced(instance, &m.name, None))
+    printed.map_err(|_| Box::new(traced(instance, &m.name, None)))
 }
 
 /// Returns the table of the message that argument 2 is the text of, or nil and what is wrong with it.
@@ -181,7 +201,8 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
             return report(l, instance, &text, LUA_TNIL);
         };
         lua_pushvalue(l, lua_upvalueindex(2));
-        if let Some(text) = assemble(instance, epoch, m, source, &choices, bytes, parse) {
+        let wrong = contained(instance, m, || assemble(instance, epoch, m, source, &choices, bytes, parse));
+        if let Some(text) = wrong {
             drop(bytes.take());
             return report(l, instance, &text, LUA_TNIL);
         }
@@ -196,7 +217,10 @@ unsafe fn from(l: *mut lua_State, function: &Function, parse: Parse) -> c_int {
     }
 }
 
-/// Encodes the message `m` that `source` is the text of. Answers what is wrong, if something is.
+/// Encodes the message `m` that `source` is the text of.
+///
+/// # Errors
+/// What is wrong, and where.
 #[inline(never)]
 fn assemble(
     instance: &Instance,
@@ -206,19 +230,17 @@ fn assemble(
     choices: &Choices,
     out: &RefCell<Writer>,
     parse: Parse,
-) -> Option<Text> {
+) -> Result<(), Wrong> {
     let mut cx = instance.options.get().context(epoch.set(), &instance.trace);
     let mut tree = Tree::default();
-    let root = match parse(source, m, epoch, choices, &mut tree, &mut { cx }) {
-        Ok(root) => root,
-        Err(wrong) => {
-            let mut text = traced(instance, &m.name, None);
-            let _ = write!(text, ", {}", Place::of(source, wrong.at));
-            return Some(text);
-        }
-    };
+    let parsed = parse(source, m, epoch, choices, &mut tree, &mut { cx });
+    let root = parsed.map_err(|wrong| {
+        let mut text = Box::new(traced(instance, &m.name, None));
+        let _ = write!(text, ", {}", Place::of(source, wrong.at));
+        text
+    })?;
     let encoded = format::encode(&tree, root, m, &mut out.borrow_mut(), &mut cx);
-    encoded.is_err().then(|| traced(instance, &m.name, None))
+    encoded.map_err(|_| Box::new(traced(instance, &m.name, None)))
 }
 
 /// The options that argument 3 gives. They are plain values: the program may change the table while the call goes on.
@@ -300,4 +322,24 @@ unsafe fn choose(l: *mut lua_State, choices: &mut Choices, choice: Choice, at: c
 fn second(word: Option<&[u8]>, first: &str, second: &str) -> Option<bool> {
     let word = word?;
     (word == second.as_bytes() || word == first.as_bytes()).then_some(word == second.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Index, Kind};
+    use crate::schema::Types;
+
+    #[test]
+    #[allow(clippy::panic, clippy::unwrap_used)]
+    fn a_panic_is_told_with_where_it_was_and_the_next_error_without() {
+        let (instance, m) = (Instance::new(), Types::built_in().find_message("google.protobuf.Any").unwrap());
+        let wrong = contained(&instance, m, || {
+            instance.trace.step("value", Index::None);
+            panic!("as a test")
+        });
+        assert_eq!(wrong.unwrap().as_bytes(), b"google.protobuf.Any.value: internal error");
+        let wrong = contained(&instance, m, || Err(Box::new(traced(&instance, &m.name, Some(Kind::Utf8)))));
+        assert_eq!(wrong.unwrap().as_bytes(), b"google.protobuf.Any: invalid UTF-8");
+    }
 }

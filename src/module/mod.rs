@@ -15,7 +15,7 @@ use std::ffi::{CStr, c_int};
 use crate::codec;
 use crate::error::{Kind, Text};
 use crate::schema::unknown_type;
-use crate::state::{Epoch, Instance, PIN_FUNCTIONS};
+use crate::state::{Epoch, Instance, PIN_FUNCTIONS, copy_pins};
 use crate::vm::api::*;
 use crate::vm::{BadArgument, expected, has_room, input_at, pop, push_owner, raise, raw_set_str, string_at};
 
@@ -84,17 +84,12 @@ unsafe fn push_instance(l: *mut lua_State) {
         }
         let instance = push_owner(l, Instance::new);
         let owner = lua_gettop(l);
-        lua_pushnil(l);
-        (*instance).renew(l, owner + 1);
-        lua_remove(l, owner + 1);
+        (*instance).start(l);
         let pins = owner + 1;
         crate::vm::pin_boxed(l, pins);
-        lua_createtable(l, 0, 0);
-        for pin in crate::vm::BOXED_PINS {
-            lua_rawgeti(l, pins, pin);
-            lua_rawseti(l, -2, pin);
-        }
-        lua_rawseti(l, pins, codec::PIN_METAS);
+        lua_rawgeti(l, pins, codec::PIN_METAS);
+        copy_pins(l, pins, pins + 1, &crate::vm::BOXED_PINS);
+        pop(l, 1);
         lua_createtable(l, FUNCTIONS.len() as c_int, 0);
         lua_pushvalue(l, -1);
         lua_rawseti(l, pins, PIN_FUNCTIONS);

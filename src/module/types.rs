@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{bad_argument, string_argument};
 use crate::error::{SchemaError, Text, quoted};
-use crate::schema::{MessagePlan, field_hint, unknown_type};
+use crate::schema::{MessagePlan, Types, field_hint, unknown_type};
 use crate::state::{Instance, Registered};
 use crate::vm::api::*;
 use crate::vm::{BadArgument, expected, pop, push_owner, raise, string_at, type_name};
@@ -14,12 +14,10 @@ pub unsafe extern "C-unwind" fn register(l: *mut lua_State) -> c_int {
     // SAFETY: registering calls nothing of Lua's, and its outcome is Lua's to keep.
     unsafe {
         let bytes = string_argument(l, 1, "register");
-        let instance = Instance::of(l);
-        if instance.knows(bytes) && !instance.is_behind() {
+        if Instance::of(l).knows(bytes) {
             return nothing_new(l);
         }
-        let outcome = push_owner(l, || instance.register(bytes));
-        finish_register(l, instance, outcome)
+        register_all(l, |instance| instance.register(bytes))
     }
 }
 
@@ -27,9 +25,7 @@ pub unsafe extern "C-unwind" fn register_file(l: *mut lua_State) -> c_int {
     // SAFETY: as in `register`.
     unsafe {
         let path = string_argument(l, 1, "register_file");
-        let instance = Instance::of(l);
-        let outcome = push_owner(l, || instance.register_file(path));
-        finish_register(l, instance, outcome)
+        register_all(l, |instance| instance.register_file(path))
     }
 }
 
@@ -37,7 +33,6 @@ pub unsafe extern "C-unwind" fn register_proto(l: *mut lua_State) -> c_int {
     // SAFETY: as in `register`. All that may raise for the arguments comes before the lists.
     unsafe {
         let name = "register_proto";
-        let instance = Instance::of(l);
         check_strings(l, 1, name);
         if lua_type(l, 1) == LUA_TTABLE && raw_len(l, 1) == 0 {
             bad_argument(l, 1, name, BadArgument::Empty);
@@ -45,8 +40,7 @@ pub unsafe extern "C-unwind" fn register_proto(l: *mut lua_State) -> c_int {
         if lua_type(l, 2) > LUA_TNIL {
             check_strings(l, 2, name);
         }
-        let outcome = push_owner(l, || instance.register_proto(&strings(l, 1), &strings(l, 2)));
-        finish_register(l, instance, outcome)
+        register_all(l, |instance| instance.register_proto(&strings(l, 1), &strings(l, 2)))
     }
 }
 
@@ -55,9 +49,7 @@ pub unsafe extern "C-unwind" fn register_source(l: *mut lua_State) -> c_int {
     unsafe {
         let text = string_argument(l, 1, "register_source");
         let name = (lua_type(l, 2) > LUA_TNIL).then(|| string_argument(l, 2, "register_source"));
-        let instance = Instance::of(l);
-        let outcome = push_owner(l, || instance.register_source(text, name));
-        finish_register(l, instance, outcome)
+        register_all(l, |instance| instance.register_source(text, name))
     }
 }
 
@@ -112,24 +104,30 @@ unsafe fn nothing_new(l: *mut lua_State) -> c_int {
     }
 }
 
-/// Returns what `outcome` says, whose owner is on the stack.
-unsafe fn finish_register(l: *mut lua_State, instance: &Instance, outcome: *const Registered) -> c_int {
-    // SAFETY: the functions of an instance have its owner and its pins.
+/// Returns what `work` comes to, which calls nothing of Lua's. All that it registers is registered at once, when nothing
+/// can fail any more.
+unsafe fn register_all(l: *mut lua_State, work: impl Fn(&Instance) -> Registered) -> c_int {
+    // SAFETY: the functions of an instance have its owner and its pins. The outcome is Lua's to keep.
     unsafe {
-        match &*outcome {
-            Err(error) => raise(l, &Text::of(error)),
-            Ok(report) => {
-                lua_pushboolean(l, 1);
-                push_some_names(l, &report.missing);
-                push_some_names(l, &report.replaced);
-                push_failed(l, &report.failed);
-                // The last that may raise: until it is done, the same call tells the same.
-                if instance.is_behind() {
-                    instance.renew(l, lua_upvalueindex(2));
-                }
-                instance.told();
-                4
+        let instance = Instance::of(l);
+        let top = lua_gettop(l);
+        loop {
+            let outcome = &*push_owner(l, || work(instance));
+            // Nothing collects until the pins of the types with which it began are on the stack.
+            lua_pushvalue(l, lua_upvalueindex(2));
+            let pins = lua_gettop(l);
+            let (types, report) = match outcome {
+                Ok(done) => done,
+                Err(error) => raise(l, &Text::of(error)),
+            };
+            lua_pushboolean(l, 1);
+            push_some_names(l, &report.missing);
+            push_some_names(l, &report.replaced);
+            push_failed(l, &report.failed);
+            if Arc::ptr_eq(types, &instance.epoch().types) || instance.renew(l, pins, types) {
+                return 4;
             }
+            lua_settop(l, top);
         }
     }
 }
@@ -187,9 +185,13 @@ pub unsafe extern "C-unwind" fn clear(l: *mut lua_State) -> c_int {
     // SAFETY: the functions of an instance have its owner and its pins.
     unsafe {
         let instance = Instance::of(l);
-        instance.clear();
-        instance.renew(l, lua_upvalueindex(2));
-        0
+        loop {
+            lua_settop(l, 0);
+            lua_pushvalue(l, lua_upvalueindex(2));
+            if instance.renew(l, 1, Types::built_in()) {
+                return 0;
+            }
+        }
     }
 }
 

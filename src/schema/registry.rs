@@ -54,7 +54,12 @@ impl Default for Registry {
 impl Registry {
     /// A registry that knows the built-in types only.
     pub fn new() -> Self {
-        Registry { types: base().clone() }
+        Registry::of(base())
+    }
+
+    /// A registry that has registered `types`.
+    pub fn of(types: &Arc<Types>) -> Self {
+        Registry { types: types.clone() }
     }
 
     /// All types that are registered.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::base::base;
 use super::content::Content;
 use super::imports::FileId;
 use super::plan::{EnumPlan, MessagePlan};
@@ -26,6 +27,11 @@ pub struct Types {
 }
 
 impl Types {
+    /// The built-in types alone.
+    pub fn built_in() -> &'static Arc<Types> {
+        base()
+    }
+
     /// Whether the file is registered.
     pub(super) fn has(&self, file: FileId) -> bool {
         self.chosen.as_ref().is_none_or(|chosen| chosen.get(file as usize) == Some(&true))

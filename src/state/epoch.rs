@@ -74,7 +74,7 @@ impl Epoch {
         unsafe {
             let address = string_address(l, index);
             let entry = spread(address) % CACHED;
-            let (known, message) = self.messages[entry].get();
+            let (known, message) = self.messages.get(entry)?.get();
             if known == address {
                 return self.set().message(message);
             }
@@ -97,7 +97,7 @@ impl Epoch {
             let TypeRef::Message(message) = self.types.find(name)? else { return None };
             lua_pushvalue(l, index);
             lua_rawseti(l, lua_upvalueindex(2), PIN_TYPES + entry as Slot);
-            self.messages[entry].set((address, message));
+            self.messages.get(entry)?.set((address, message));
             self.set().message(message)
         }
     }
@@ -116,7 +116,7 @@ impl Epoch {
         unsafe {
             let address = string_address(l, index);
             let entry = spread(address) % CACHED;
-            let (known, pattern) = self.patterns[entry].get();
+            let (known, pattern) = self.patterns.get(entry).ok_or(())?.get();
             if known == address
                 && let Some(pattern) = pattern.as_ref()
             {
@@ -164,7 +164,7 @@ impl Epoch {
             lua_rawseti(l, pins, pattern_pin(entry));
             lua_pushvalue(l, -1);
             lua_rawseti(l, pins, pattern_pin(entry) + 1);
-            self.patterns[entry].set((address, pattern));
+            self.patterns.get(entry).ok_or(())?.set((address, pattern));
             self.cache(entry, pattern);
             lua_remove(l, pins);
             Ok(&*pattern)

@@ -50,10 +50,13 @@ impl Addresses {
         let mask = size - 1;
         for pair in pairs {
             let mut at = spread(pair.0) & mask;
-            while entries[at].0 != NO_ADDRESS {
+            while let Some(entry) = entries.get_mut(at) {
+                if entry.0 == NO_ADDRESS {
+                    *entry = pair;
+                    break;
+                }
                 at = (at + 1) & mask;
             }
-            entries[at] = pair;
         }
         Addresses { entries, mask }
     }

@@ -4,7 +4,7 @@
 //! frames without running destructors (PUC Lua) or by unwinding (LuaJIT), so no such frame
 //! holds a value with a destructor; each helper says what it pops, pushes and whether it raises.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod api;

@@ -1,5 +1,5 @@
--- The calls that are interrupted. Each case prepares a function that makes the call, and one that fails unless its
--- results are what they must be.
+-- The calls that are interrupted. Each case prepares a function that makes the call, one that fails unless its results
+-- are what they must be, and perhaps a third, which fails unless a call that raised has changed nothing.
 
 local h = dofile "tests/lua/harness.lua"
 local cases = {}
@@ -260,6 +260,12 @@ for _, format in ipairs { "json", "text" } do
   end)
 end
 
+-- Registers what has to do with nothing else.
+local function register_another(pb)
+  h.eq({ pb.register(file("another.proto", { 1 })) }, { true })
+  h.eq(pb.decode("another.M", "\8\1"), { f1 = 1 })
+end
+
 once("register", function()
   local pb = h.protobuf.new()
   local set = h.set "extensions" .. h.set "addressbook"
@@ -267,6 +273,11 @@ once("register", function()
     h.eq({ n = select("#", ...), ... }, { n = 4, true })
     h.eq(pb.check("ext.Base", "ext.text") and pb.check "tutorial.Person", true)
     h.eq(pb.unpack("ext.Base [ext.text]", h.bytes "a2 06 01 78"), "x")
+  end, function()
+    for _ = 1, 2 do
+      h.eq({ pb.check "ext.Base", pb.check "tutorial.Person" }, { false, false })
+      register_another(pb)
+    end
   end
 end)
 
@@ -280,6 +291,12 @@ once("register other content while tables are in use", function()
     h.eq(pb.decode("one.M", "\8\1\16\2"), { f1 = 1, f2 = 2 })
     h.eq(pb.encode("one.M", old), "\8\1")
     h.eq({ pb.register(new) }, { true })
+  end, function()
+    for _ = 1, 2 do
+      h.eq(pb.encode("one.M", old), "\8\1")
+      h.eq({ pb.check("one.M", "f1"), pb.check("one.M", "f2") }, { true, false })
+      register_another(pb)
+    end
   end
 end)
 
@@ -324,6 +341,11 @@ if h.compiles then
     return function() return pb.register_source('syntax = "proto3"; message M { int32 b = 2; }', "m.proto") end, function(...)
       h.eq({ ... }, { true, nil, { "m.proto" } })
       h.eq(pb.decode("M", "\16\1"), { b = 1 })
+    end, function()
+      for _ = 1, 2 do
+        h.eq(pb.decode("M", "\8\1"), { a = 1 })
+        register_another(pb)
+      end
     end
   end)
 
@@ -338,11 +360,19 @@ end
 
 once("clear", function()
   local pb = knowing "addressbook"
+  local function knows()
+    h.eq(pb.decode("tutorial.Person.PhoneNumber", "\10\1a").number, "a")
+  end
   return function() return pb.clear() end, function(...)
     h.eq(select("#", ...), 0)
-    h.eq(pb.check "tutorial.Person", false)
+    h.eq({ pb.check "tutorial.Person", pb.check "another.M" }, { false, false })
     pb.register(h.set "addressbook")
-    h.eq(pb.decode("tutorial.Person.PhoneNumber", "\10\1a").number, "a")
+    knows()
+  end, function()
+    for _ = 1, 2 do
+      knows()
+      register_another(pb)
+    end
   end
 end)
 

@@ -174,6 +174,37 @@ h.test("from finalizers while a type is used the first time and forgotten", func
   end)
 end)
 
+h.test("a finalizer that registers and sets options while others are registered", function()
+  local own = h.protobuf.new()
+  local made, kept, metatable = 0, 0, nil
+  local function file(name)
+    return h.file(name .. ".proto", name, { h.message("M", { { "list", 1, 3, 5 } }) }, "proto3")
+  end
+  local function finalize()
+    own.register(file("f" .. made + 1))
+    metatable = {}
+    own.option("array_metatable", metatable)
+    made = made + 1
+  end
+  under_finalizers(100, function(i)
+    if i % 10 == 0 then
+      own.clear()
+      kept = made
+    end
+    h.finalized(finalize)
+    local name = "r" .. i
+    own.register(file(name))
+    h.eq(own.check(name .. ".M", "list"), true)
+    for j = kept + 1, made do
+      h.eq(own.check("f" .. j .. ".M", "list"), true)
+    end
+    for _, list in ipairs { own.decode(name .. ".M", "").list, own.decode(name .. ".M", "\8\1").list } do
+      assert(getmetatable(list) == metatable or not metatable, "an option that a finalizer set is lost")
+    end
+  end)
+  assert(made > 20, "too few finalizers ran")
+end)
+
 h.test("a finalizer that clears the types in use", function()
   local own = h.instance()
   local wire = own.encode("every3.All", { r_string = { ("x"):rep(100), ("y"):rep(100) }, r_inner = { { b = ("z"):rep(100) } } })

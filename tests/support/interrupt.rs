@@ -204,11 +204,11 @@ impl State {
     }
 
     /// Calls the function at index 1, interrupted so. What it returns are the arguments of the one at index 2, which is
-    /// not interrupted and must not fail.
+    /// not interrupted and must not fail. After an error the one at index 3 is called, if there is one, likewise.
     pub fn call(&self, fail: Fail) -> Ended {
-        // SAFETY: two functions are kept; room is asked for while there is memory.
+        // SAFETY: two functions are kept, and a third or nil; room is asked for while there is memory.
         unsafe {
-            lua_settop(self.l, 2);
+            lua_settop(self.l, 3);
             assert!(lua_checkstack(self.l, 20) != 0);
             self.arm(fail);
             lua_pushvalue(self.l, 1);
@@ -220,15 +220,19 @@ impl State {
             let top = lua_gettop(self.l);
             self.disarm(fail);
             lua_settop(self.l, top);
-            if status != 0 {
-                return Ended { error: Some((self.text(-1), status == LUA_ERRMEM)), failures };
+            let error = (status != 0).then(|| (self.text(-1), status == LUA_ERRMEM));
+            if error.is_some() {
+                lua_settop(self.l, 3);
             }
-            lua_pushvalue(self.l, 2);
-            lua_insert(self.l, 3);
-            let results = lua_gettop(self.l) - 3;
-            let status = lua_pcall(self.l, results, 0, 0);
-            assert_eq!(status, 0, "{fail:?}: {}", self.text(-1));
-            Ended { error: None, failures }
+            let check = if error.is_some() { 3 } else { 2 };
+            if lua_type(self.l, check) == LUA_TFUNCTION {
+                lua_pushvalue(self.l, check);
+                lua_insert(self.l, 4);
+                let results = lua_gettop(self.l) - 4;
+                let status = lua_pcall(self.l, results, 0, 0);
+                assert_eq!(status, 0, "{fail:?}: {}", self.text(-1));
+            }
+            Ended { error, failures }
         }
     }
 

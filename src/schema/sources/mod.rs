@@ -15,7 +15,6 @@ mod scan;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use miette::Diagnostic;
@@ -32,7 +31,7 @@ use super::imports::{self, Declared, FileId, Imports};
 use super::input::without;
 use super::registry::{Registry, Report};
 use super::relink::decode;
-use crate::error::SchemaError;
+use crate::error::{SchemaError, contain};
 use bare::link;
 use extensions::Extensions;
 use lookup::Text;
@@ -283,9 +282,9 @@ impl Parsed {
             ..self.proto.clone()
         };
         // Should it panic, the pool is used no more.
-        match catch_unwind(AssertUnwindSafe(|| pool.add_file_descriptor_proto(file))) {
+        match contain(|| pool.add_file_descriptor_proto(file)) {
             Ok(linked) => linked.map_err(|e| self.error(e.path().unwrap_or_default(), &explain(&e))),
-            Err(_) => Err(error_in(&self.text.shown, "internal error in the schema compiler")),
+            Err(panicked) => Err(error_in(&self.text.shown, &panicked.to_string())),
         }
     }
 

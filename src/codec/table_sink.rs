@@ -173,7 +173,8 @@ impl<'a> Sink for TableSink<'a> {
     fn close(&mut self, frame: Frame<'a>, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
         frame.bound.learn(count);
         let mut built = 0;
-        if self.rules.defaults == Defaults::Copy {
+        // A message that was closed before has its defaults.
+        if self.rules.defaults == Defaults::Copy && !frame.merging {
             // SAFETY: the message's table is on top; `open` made room.
             unsafe {
                 let at = lua_gettop(self.l);

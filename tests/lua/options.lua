@@ -85,6 +85,21 @@ h.test("they take effect with the next call, also for patterns and types in use"
   h.eq(pb.unpack("every3.All s_int64", h.bytes "20 07"), "7")
 end)
 
+h.test("what a metamethod sets takes effect with the next call", function()
+  local pb = h.instance()
+  local setting = setmetatable({}, {
+    __pairs = function()
+      pb.option("max_bytes", 1)
+      return next, { s_string = "a" }
+    end,
+  })
+  for _, write in ipairs { "encode", "to_json", "to_text" } do
+    pb.option("max_bytes", 1000)
+    assert(#pb[write]("every3.All", setting) > 0)
+    h.eq(pb.option("max_bytes"), 1)
+  end
+end)
+
 h.test("tables made before keep their rules", function()
   local pb = h.instance()
   local all = pb.decode("every2.All", "")

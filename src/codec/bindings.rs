@@ -76,8 +76,8 @@ impl BoundMessage {
 
     /// How many hash slots a new table of this type gets.
     #[inline(always)]
-    pub fn hint(&self) -> c_int {
-        self.hint.get() as c_int
+    pub fn hint(&self) -> u32 {
+        self.hint.get()
     }
 
     /// Learns that a message had `n` fields. Grows at once and decays slowly.
@@ -87,7 +87,7 @@ impl BoundMessage {
         if n > hint {
             self.hint.set(n);
         } else if n < hint {
-            self.hint.set(hint - ((hint - n) >> 3));
+            self.hint.set(hint - (hint - n).div_ceil(8));
         }
     }
 

@@ -20,6 +20,9 @@ use crate::vm::{Lender, Lent, Pins, has_room, pop, string_at};
 /// and what setting them up needs.
 const LEVEL: c_int = 16;
 
+/// Estimate of what a slot takes that a table got and no field needed, see the kernel's budget.
+const SLOT_SIZE: usize = 40;
+
 /// Builds the table of a message on top of the stack.
 pub struct TableSink<'a> {
     /// The state.
@@ -45,6 +48,8 @@ pub struct TableSink<'a> {
 pub struct Frame<'a> {
     bound: &'a BoundMessage,
     unknown_start: usize,
+    /// How many slots its table got.
+    slots: u32,
     merging: bool,
 }
 
@@ -80,7 +85,8 @@ impl<'a> TableSink<'a> {
                 return None;
             }
             let bound = bindings.message(self.l, self.pins, m.index)?;
-            Some(Frame { bound, unknown_start: self.unknown_len, merging })
+            let slots = if merging { 0 } else { bound.hint() };
+            Some(Frame { bound, unknown_start: self.unknown_len, slots, merging })
         }
     }
 
@@ -154,7 +160,7 @@ impl<'a> Sink for TableSink<'a> {
         let frame = self.begin(m, false)?;
         // SAFETY: `begin` made room.
         unsafe {
-            lua_createtable(self.l, 0, frame.bound.hint());
+            lua_createtable(self.l, 0, frame.slots as c_int);
             if self.rules.defaults == Defaults::Metatable {
                 push_decoded(self.l, self.pins, self.bindings, m, frame.bound, &self.rules);
                 lua_setmetatable(self.l, -2);
@@ -172,13 +178,13 @@ impl<'a> Sink for TableSink<'a> {
     #[inline(always)]
     fn close(&mut self, frame: Frame<'a>, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
         frame.bound.learn(count);
-        let mut built = 0;
+        let mut built = frame.slots.saturating_sub(count) as usize * SLOT_SIZE;
         // A message that was closed before has its defaults.
         if self.rules.defaults == Defaults::Copy && !frame.merging {
             // SAFETY: the message's table is on top; `open` made room.
             unsafe {
                 let at = lua_gettop(self.l);
-                built = fill(self.l, self.pins, self.bindings, m, frame.bound, at, &self.rules);
+                built += fill(self.l, self.pins, self.bindings, m, frame.bound, at, &self.rules);
             }
         }
         if unknown.is_empty() && self.unknown_len == frame.unknown_start || !self.rules.keep_unknown {

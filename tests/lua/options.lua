@@ -171,17 +171,31 @@ h.test("what is built before max_bytes ends it takes about as much", function()
     field(132, field(131, "")), field(132, "\24\1"), field(132, field(1000, "x")), field(92, "\10\1a"), field(54, ""),
     field(53, "\1"),
   }
+  -- Tables are made as large as those before them were.
+  local wide = { s_bool = true, s_string = "a", s_bytes = "a" }
+  for _, kind in ipairs { "int", "uint", "sint", "fixed", "sfixed" } do
+    wide["s_" .. kind .. "32"], wide["s_" .. kind .. "64"] = 1, 1
+  end
+  wide = h.instance().encode("every3.All", wide)
+  small[#small + 1] = field(132, wide) .. field(132, ""):rep(8)
   for _, defaults in ipairs { "none", "metatable", "copy" } do
     local pb = h.instance { max_bytes = 4000000, defaults = defaults }
     for i, bytes in ipairs(small) do
-      bytes = bytes:rep(300000)
-      collectgarbage()
-      collectgarbage "stop"
-      local before = collectgarbage "count"
-      refuses("too large for option max_bytes", pb.decode("every3.All", bytes))
-      local built = (collectgarbage "count" - before) * 1024
-      collectgarbage "restart"
-      assert(built < 1.5 * 4000000, ("%d bytes of field %d"):format(built, i))
+      local count, fits = 2000, true
+      while fits do
+        local many = bytes:rep(count)
+        collectgarbage()
+        collectgarbage "stop"
+        local before = collectgarbage "count"
+        local decoded, why = pb.decode("every3.All", many)
+        local built = (collectgarbage "count" - before) * 1024
+        collectgarbage "restart"
+        assert(built < 1.5 * 4000000, ("%d bytes of %d times field %d, %s"):format(built, count, i, defaults))
+        count, fits = math.floor(count * 1.5), decoded
+        if not fits then
+          refuses("too large for option max_bytes", decoded, why)
+        end
+      end
     end
   end
 end)

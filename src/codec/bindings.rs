@@ -41,6 +41,8 @@ pub struct BoundMessage {
     pub second: Box<[(u16, Slot)]>,
     /// The keys that its tables had lately.
     pub shape: Shape,
+    /// See [`super::copied`].
+    pub copied: OnceCell<Box<[u16]>>,
     /// How many fields its messages had lately.
     hint: Cell<u32>,
     /// The metatables of its tables, once made, for each variant of the rules.
@@ -85,7 +87,7 @@ impl BoundMessage {
         if n > hint {
             self.hint.set(n);
         } else if n < hint {
-            self.hint.set(hint - ((hint - n) >> 3));
+            self.hint.set(hint - (hint - n).div_ceil(8));
         }
     }
 
@@ -204,6 +206,7 @@ impl Bindings {
                 keys,
                 second,
                 shape: Shape::new(),
+                copied: OnceCell::new(),
                 hint: Cell::new(0),
                 metas: Default::default(),
             }));

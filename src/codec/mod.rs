@@ -4,6 +4,7 @@
 //! What stands on the Lua stack while the kernel runs is described where each type is.
 
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod bindings;
 mod chains;

@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 
 use super::bindings::{Bindings, BoundMessage, PIN_ARRAY, PIN_MAP, PIN_UNKNOWN};
-use super::copied::{FIELD_SIZE, fill};
+use super::copied::fill;
 use super::defaults::push_decoded;
 use super::flood::Flood;
 use super::rules::{Defaults, Rules};
@@ -19,6 +19,9 @@ use crate::vm::{Lender, Lent, Pins, has_room, pop, string_at};
 /// Slots that one level takes: its key and table, a list and its key, an element's key and value,
 /// and what setting them up needs.
 const LEVEL: c_int = 16;
+
+/// Estimate of what a slot takes that a table got and no field needed, see the kernel's budget.
+const SLOT_SIZE: usize = 40;
 
 /// Builds the table of a message on top of the stack.
 pub struct TableSink<'a> {
@@ -45,9 +48,9 @@ pub struct TableSink<'a> {
 pub struct Frame<'a> {
     bound: &'a BoundMessage,
     unknown_start: usize,
+    /// How many slots its table got.
+    slots: u32,
     merging: bool,
-    /// How many fields its new table has room for.
-    room: u32,
 }
 
 impl<'a> TableSink<'a> {
@@ -82,8 +85,8 @@ impl<'a> TableSink<'a> {
                 return None;
             }
             let bound = bindings.message(self.l, self.pins, m.index)?;
-            let room = if merging { 0 } else { bound.hint() };
-            Some(Frame { bound, unknown_start: self.unknown_len, merging, room })
+            let slots = if merging { 0 } else { bound.hint() };
+            Some(Frame { bound, unknown_start: self.unknown_len, slots, merging })
         }
     }
 
@@ -157,7 +160,7 @@ impl<'a> Sink for TableSink<'a> {
         let frame = self.begin(m, false)?;
         // SAFETY: `begin` made room.
         unsafe {
-            lua_createtable(self.l, 0, frame.room as c_int);
+            lua_createtable(self.l, 0, frame.slots as c_int);
             if self.rules.defaults == Defaults::Metatable {
                 push_decoded(self.l, self.pins, self.bindings, m, frame.bound, &self.rules);
                 lua_setmetatable(self.l, -2);
@@ -175,8 +178,9 @@ impl<'a> Sink for TableSink<'a> {
     #[inline(always)]
     fn close(&mut self, frame: Frame<'a>, m: &MessagePlan, count: u32, unknown: &[u8]) -> usize {
         frame.bound.learn(count);
-        let mut built = FIELD_SIZE * frame.room.saturating_sub(count) as usize;
-        if self.rules.defaults == Defaults::Copy {
+        let mut built = frame.slots.saturating_sub(count) as usize * SLOT_SIZE;
+        // A message that was closed before has its defaults.
+        if self.rules.defaults == Defaults::Copy && !frame.merging {
             // SAFETY: the message's table is on top; `open` made room.
             unsafe {
                 let at = lua_gettop(self.l);

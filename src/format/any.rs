@@ -48,14 +48,14 @@ pub fn parts(tree: &Tree, message: Span) -> (&[u8], &[u8]) {
     (part(TYPE_URL), part(VALUE))
 }
 
-/// The message in an Any, as a tree of its own, whose root it answers.
+/// The message in an Any, as a tree of its own, whose root it answers. What it took is charged even if it fails.
 pub fn open(bytes: &[u8], m: &MessagePlan, sort_maps: bool, cx: &mut Context) -> Result<(Tree, Span), EncodeError> {
     let mut inner = *cx;
     inner.budget.enter().map_err(|kind| failed(kind, cx))?;
     let mut tree = Tree::new(sort_maps);
-    let root = decode(bytes, m, &mut tree, &mut inner).map_err(|e| failed(e.kind, cx))?;
+    let root = decode(bytes, m, &mut tree, &mut inner);
     cx.budget.bytes = inner.budget.bytes;
-    Ok((tree, root))
+    Ok((tree, root.map_err(|e| failed(e.kind, cx))?))
 }
 
 /// Adds the fields of an Any with that `url` and the message `root` of type `m` to what is open.

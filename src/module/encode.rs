@@ -22,7 +22,12 @@ const MOST_NESTED: u32 = 100;
 /// # Safety
 /// As for [`write`].
 #[inline(always)]
-pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, arguments: c_int) -> *mut Lent<Writer> {
+pub(super) unsafe fn write_table(
+    l: *mut lua_State,
+    instance: &Instance,
+    options: &Options,
+    arguments: c_int,
+) -> *mut Lent<Writer> {
     // SAFETY: the pins on the stack keep the epoch. No value with a destructor is in this frame:
     // the writer is the instance's.
     unsafe {
@@ -30,7 +35,6 @@ pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, argumen
         let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, "encode")) };
         lua_pushvalue(l, lua_upvalueindex(2));
         let pins = arguments + 1;
-        let options = instance.options.get();
         let mut source = StackSource::<TABLES> {
             l,
             pins: Pins { table: pins },
@@ -46,7 +50,7 @@ pub(super) unsafe fn write_table(l: *mut lua_State, instance: &Instance, argumen
             base: 0,
             values: 0,
         };
-        write(instance, &mut source, m, encoding(instance, epoch.set(), &options))
+        write(instance, &mut source, m, encoding(instance, epoch.set(), options))
     }
 }
 
@@ -111,7 +115,7 @@ pub unsafe extern "C-unwind" fn encode(l: *mut lua_State) -> c_int {
         }
         lua_settop(l, 2);
         let instance = Instance::of(l);
-        let writer = write_table(l, instance, 2);
+        let writer = write_table(l, instance, &instance.options.get(), 2);
         push_bytes(l, (*writer).scratch.written());
         instance.writers.give(writer);
         1
@@ -124,7 +128,7 @@ unsafe fn write_buffer(l: *mut lua_State, arguments: c_int) -> (*mut u8, usize) 
     // SAFETY: the userdata is as large as what is copied to it.
     unsafe {
         let instance = Instance::of(l);
-        let writer = write_table(l, instance, arguments);
+        let writer = write_table(l, instance, &instance.options.get(), arguments);
         let n = (*writer).scratch.len();
         lua_settop(l, arguments + 1);
         let buffer = lua_newuserdata(l, n.max(1)).cast::<u8>();

@@ -13,7 +13,7 @@ use crate::error::{EncodeError, Text, contain, quoted};
 use crate::format::{self, Indent, ParseError, Place, Span, Tree, json, text};
 use crate::kernel::Context;
 use crate::schema::MessagePlan;
-use crate::state::{Epoch, Instance};
+use crate::state::{Epoch, Instance, Options};
 use crate::vm::api::*;
 use crate::vm::{Pins, expected, pop, push_owner, raise, string_at, type_name};
 use crate::wire::Writer;
@@ -111,6 +111,8 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
         lua_settop(l, 3);
         let out = &*push_owner(l, RefCell::<Vec<u8>>::default);
         let instance = Instance::of(l);
+        // Metamethods may set others, for the next call.
+        let options = instance.options.get();
         let epoch = instance.epoch();
         let Some(m) = epoch.message(l, 1) else { raise(l, &no_type(l, epoch, function.name)) };
         let choices = choices(l, function);
@@ -118,12 +120,13 @@ unsafe fn to(l: *mut lua_State, function: &Function, print: Print) -> c_int {
             LUA_TSTRING => {
                 lua_pushvalue(l, lua_upvalueindex(2));
                 let bytes = string_at(l, 2).unwrap_or_default();
-                contained(instance, m, || render(instance, epoch, m, bytes, true, &choices, out, print))
+                contained(instance, m, || render(instance, &options, epoch, m, bytes, true, &choices, out, print))
             }
             LUA_TTABLE => {
-                let writer = write_table(l, instance, OWNER);
+                let writer = write_table(l, instance, &options, OWNER);
                 let bytes = (*writer).scratch.written();
-                let wrong = contained(instance, m, || render(instance, epoch, m, bytes, false, &choices, out, print));
+                let work = || render(instance, &options, epoch, m, bytes, false, &choices, out, print);
+                let wrong = contained(instance, m, work);
                 instance.writers.give(writer);
                 wrong
             }
@@ -162,6 +165,7 @@ fn contained(instance: &Instance, m: &MessagePlan, work: impl FnOnce() -> Result
 #[allow(clippy::too_many_arguments)]
 fn render(
     instance: &Instance,
+    options: &Options,
     epoch: &Epoch,
     m: &MessagePlan,
     bytes: &[u8],
@@ -170,7 +174,6 @@ fn render(
     out: &RefCell<Vec<u8>>,
     print: Print,
 ) -> Result<(), Wrong> {
-    let options = instance.options.get();
     let mut cx = options.context(epoch.set(), &instance.trace);
     let mut tree = Tree::new(options.rules.sort_map);
     let decoded = format::decode(bytes, m, &mut tree, &mut { cx });

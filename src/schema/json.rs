@@ -11,6 +11,8 @@ pub struct JsonNames {
     /// In the order of the plan's fields.
     keys: Box<[Box<str>]>,
     by_key: HashMap<Box<str>, u16>,
+    /// Positions of the fields that may be written while they are absent.
+    implicit: Box<[u16]>,
     /// No key has anything that JSON escapes.
     plain: bool,
     /// No field's name is the key of another.
@@ -38,6 +40,11 @@ impl JsonNames {
     /// Whether all keys can be written between quotes as they are.
     pub fn plain(&self) -> bool {
         self.plain
+    }
+
+    /// The positions of the fields that have no presence, extensions left out: they may be written while they are absent.
+    pub fn implicit(&self) -> &[u16] {
+        &self.implicit
     }
 
     /// All keys.
@@ -73,7 +80,9 @@ impl Types {
             let by_key: HashMap<_, u16> = keys.iter().cloned().zip(0..).collect();
             let distinct = m.names.iter().zip(0..).all(|(name, at)| by_key.get(name).is_none_or(|index| *index == at));
             let plain = keys.iter().all(|key| key.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\'));
-            Box::new(JsonNames { keys: keys.into(), by_key, plain, distinct })
+            let explicit = Flags::PRESENCE.with(Flags::EXTENSION);
+            let implicit = m.fields.iter().filter(|f| !f.flags.has(explicit)).map(|f| f.index).collect();
+            Box::new(JsonNames { keys: keys.into(), by_key, implicit, plain, distinct })
         })
     }
 }
@@ -100,6 +109,7 @@ mod tests {
 
     use crate::schema::Registry;
     use crate::schema::tests::make::{field, file, message};
+    use crate::schema::tests::registry;
 
     #[test]
     fn fields_of_one_key_go_by_their_names() {
@@ -137,6 +147,26 @@ mod tests {
         for (at, key) in written.into_iter().enumerate() {
             assert_eq!(names.field(m, key, 3).map(|f| usize::from(f.index)), Some(at), "{key}");
         }
+    }
+
+    /// All others are not even looked at.
+    #[test]
+    fn fields_without_presence_are_known() {
+        let registry = registry(
+            r#"
+            syntax = "proto3";
+            package p;
+            message M {
+                int32 a = 1;
+                optional int32 b = 2;
+                M c = 3;
+                repeated M d = 4;
+                oneof o { int32 e = 5; }
+                map<int32, int32> f = 6;
+            }"#,
+        );
+        let m = registry.types().find_message("p.M").unwrap();
+        assert_eq!(registry.types().json_names(m).implicit(), [0, 3, 5]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 local h = ...
 local pb = h.instance()
-local encodes, raises = h.encodes, h.raises
+local encodes, raises, refuses = h.encodes, h.raises, h.refuses
 
 local function keys(t)
   local out = {}
@@ -249,6 +249,30 @@ h.test("option defaults=copy leaves required fields out", function()
   h.eq(person, { email = "", phone = {} })
   h.eq(copy.default("tutorial.Person.PhoneNumber", {}), { type = "HOME" })
 end)
+
+if h.compiles then
+  h.test("option defaults=copy: copying is charged, and done once for each message", function()
+    local copy = h.protobuf.new { defaults = "copy", max_bytes = 10000000 }
+    local fields = {}
+    for i = 1, 10000 do
+      fields[i] = ("int32 f%d = %d;"):format(i, i)
+    end
+    copy.register_source('syntax = "proto3"; message Wide { ' .. table.concat(fields) .. " }", "wide.proto")
+    copy.register_source([[
+      syntax = "proto2";
+      import "wide.proto";
+      message Outer { optional Wide wide = 1; optional Outer outer = 2; repeated Wide list = 3; repeated Long long = 4; }
+      message Long { optional string text = 1 [default = "]] .. ("x"):rep(100000) .. [["]; }
+    ]])
+    refuses("too large for option max_bytes", copy.decode("Outer", ("\26\0"):rep(100)))
+    local decoded, why = copy.decode("Outer", ("\34\0"):rep(1000))
+    refuses("too large for option max_bytes", not not decoded, why)
+    -- One message, in many parts.
+    local start = os.clock()
+    h.eq(copy.decode("Outer", ("\18\2\10\0"):rep(10000)).outer.wide.f10000, 0)
+    assert(os.clock() - start < 1, "defaults are copied for each part")
+  end)
+end
 
 h.test("default follows option defaults", function()
   local copy = h.instance { defaults = "copy" }

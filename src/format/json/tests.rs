@@ -391,6 +391,21 @@ fn sizes_are_limited_by_the_budget() {
     trace.tell("p.M", None, &mut told);
     assert_eq!(told.as_bytes(), b"p.M.list[750]: too large for option max_bytes");
 
+    // The type of each Any comes last, so that all within is gone through once more.
+    let levels = 30;
+    let text = format!(
+        r#"{}{{"s":"{}"}}{}"#,
+        r#"{"any":{"m":"#.repeat(levels),
+        "x".repeat(10_000),
+        r#","@type":"x/p.M"}}"#.repeat(levels)
+    );
+    let mut cx = context(&types.set, &trace);
+    let before = cx.budget.bytes;
+    read(text.as_bytes(), m, &types, false, &mut Tree::default(), &mut cx).unwrap();
+    // Once more for the bytes that each has.
+    let charged = before - cx.budget.bytes;
+    assert!(charged > 10_000 * 2 * levels as u64, "{charged}");
+
     // Few bytes make much text, by indentation and defaults.
     let (mut tree, mut out) = (Tree::default(), Vec::new());
     let bytes = [b"\x72\x00".as_slice(), &b"\xe2\x01\x02\x32\x00".repeat(1000)].concat();

@@ -11,7 +11,7 @@ use crate::format::Indent;
 use crate::format::number::Finite;
 use crate::format::tree::{Entry, Item, Span, Tree};
 use crate::kernel::{Context, Value};
-use crate::schema::{Default, FieldPlan, Flags, MessagePlan, Op, Types};
+use crate::schema::{Default, FieldPlan, MessagePlan, Op, Types};
 
 pub(super) type Result<T> = std::result::Result<T, EncodeError>;
 
@@ -152,44 +152,38 @@ impl Printer<'_, '_> {
 
     /// The members of the object of a message; `any` if it has some already. Answers whether it has some now.
     pub(super) fn fields(&mut self, tree: &Tree, message: Span, m: &MessagePlan, mut any: bool) -> Result<bool> {
-        let mut rest = &*m.fields;
+        let absent = if self.style.defaults { self.types.json_names(m).implicit() } else { &[] };
+        let mut absent = absent.iter().copied().peekable();
         for entry in tree.entries(message) {
             let Some(f) = m.fields.get(usize::from(entry.field)) else { continue };
             if tree.is_absent(f, entry.item) {
                 continue;
             }
-            if self.style.defaults {
-                let absent = rest.iter().take_while(|before| before.index != f.index);
-                any = self.absent(absent, m, any)?;
-                rest = m.fields.get(usize::from(f.index).saturating_add(1)..).unwrap_or_default();
+            while let Some(before) = absent.next_if(|index| *index < f.index) {
+                any = self.absent(before, m, any)?;
             }
+            absent.next_if_eq(&f.index);
             self.name(f, m, any)?;
             any = true;
             self.field(tree, entry.item, m, f)?;
         }
-        if self.style.defaults {
-            any = self.absent(rest.iter(), m, any)?;
+        for index in absent {
+            any = self.absent(index, m, any)?;
         }
         Ok(any)
     }
 
-    /// Absent fields, as far as they have no presence.
-    fn absent<'f>(
-        &mut self,
-        fields: impl Iterator<Item = &'f FieldPlan>,
-        m: &MessagePlan,
-        mut any: bool,
-    ) -> Result<bool> {
-        for f in fields.filter(|f| !f.flags.has(Flags::PRESENCE.with(Flags::EXTENSION))) {
-            self.name(f, m, any)?;
-            any = true;
-            match (f.op, m.defaults.get(usize::from(f.index))) {
-                (Op::Map, _) => self.out.extend_from_slice(b"{}"),
-                (_, Some(default)) if !f.repeated() => self.default(f, default)?,
-                _ => self.out.extend_from_slice(b"[]"),
-            }
+    /// The field at `index`, which is absent. Answers whether the object has members now.
+    fn absent(&mut self, index: u16, m: &MessagePlan, any: bool) -> Result<bool> {
+        let index = usize::from(index);
+        let Some(f) = m.fields.get(index) else { return Ok(any) };
+        self.name(f, m, any)?;
+        match (f.op, m.defaults.get(index)) {
+            (Op::Map, _) => self.out.extend_from_slice(b"{}"),
+            (_, Some(default)) if !f.repeated() => self.default(f, default)?,
+            _ => self.out.extend_from_slice(b"[]"),
         }
-        Ok(any)
+        Ok(true)
     }
 
     /// What `f` reads as while it is absent.

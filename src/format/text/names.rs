@@ -1,7 +1,12 @@
 //! Names in text: of fields, and of types in brackets.
 
+use std::collections::HashMap;
+
 use crate::kernel::Context;
 use crate::schema::{FieldPlan, Flags, MessagePlan, Op};
+
+/// The positions of the items of message sets by the names of their types, of the sets in which some were asked for.
+pub(super) type Items<'a> = HashMap<u32, HashMap<&'a str, u16>>;
 
 /// What a group-like field goes by: the last part of its type's name.
 fn group_name<'a>(f: &FieldPlan, cx: &Context<'a>) -> Option<&'a str> {
@@ -30,7 +35,12 @@ pub(super) fn write(m: &MessagePlan, f: &FieldPlan, cx: &Context, out: &mut Stri
 }
 
 /// The extension of `m` that `name` means, with its brackets; an item of a message set by the name of its type too.
-pub(super) fn find_extension<'a>(m: &'a MessagePlan, name: &str, cx: &Context) -> Option<&'a FieldPlan> {
+pub(super) fn find_extension<'m, 'a>(
+    m: &'m MessagePlan,
+    name: &str,
+    items: &mut Items<'a>,
+    cx: &Context<'a>,
+) -> Option<&'m FieldPlan> {
     if let Some(f) = m.by_name(name).filter(|f| f.flags.has(Flags::EXTENSION)) {
         return Some(f);
     }
@@ -38,7 +48,10 @@ pub(super) fn find_extension<'a>(m: &'a MessagePlan, name: &str, cx: &Context) -
         return None;
     }
     let bare = name.strip_prefix('[')?.strip_suffix(']')?;
-    m.fields.iter().find(|f| item_name(m, f, cx) == Some(bare))
+    // Of several with one name, the first.
+    let named = || m.fields.iter().rev().filter_map(|f| Some((item_name(m, f, cx)?, f.index)));
+    let index = *items.entry(m.index).or_insert_with(|| named().collect()).get(bare)?;
+    m.fields.get(usize::from(index))
 }
 
 /// The name of `f`, a field of `m`, as hints tell it.
@@ -78,4 +91,35 @@ pub(super) fn wrong_url(url: &str) -> Option<&'static str> {
         return Some("type URL without the name of a type");
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Trace;
+    use crate::format::tests::context;
+    use crate::schema::tests::registry;
+
+    #[test]
+    fn items_are_gone_through_once_to_be_found_by_type() {
+        let registry = registry(
+            r#"
+            syntax = "proto2";
+            package p;
+            message Set { option message_set_wire_format = true; extensions 4 to max; }
+            message A { extend Set { optional A one = 4; optional A two = 5; } }
+            message B { extend Set { optional B b = 6; } }
+            extend Set { optional B other = 7; }"#,
+        );
+        let types = registry.types();
+        let (set, trace) = (types.find_message("p.Set").unwrap(), Trace::default());
+        let (cx, mut items) = (context(&types.set, &trace), Items::new());
+        let mut find = |name| find_extension(set, name, &mut items, &cx).map(FieldPlan::number);
+        for (name, number) in
+            [("[p.A]", Some(4)), ("[p.B]", Some(6)), ("[p.A.two]", Some(5)), ("[p.other]", Some(7)), ("[p.Set]", None)]
+        {
+            assert_eq!(find(name), number, "{name}");
+        }
+        assert_eq!(items, HashMap::from([(set.index, HashMap::from([("p.A", 0), ("p.B", 2)]))]));
+    }
 }

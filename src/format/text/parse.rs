@@ -24,7 +24,16 @@ pub fn read(text: &[u8], m: &MessagePlan, types: &Types, tree: &mut Tree, cx: &m
     let mut scan = Scanner::new(text);
     let token = scan.next();
     let mark = tree.mark();
-    let mut parser = Parser { scan, token, tree, types, cx: *cx, literal: Vec::new(), reserved: HashMap::new() };
+    let mut parser = Parser {
+        scan,
+        token,
+        tree,
+        types,
+        cx: *cx,
+        literal: Vec::new(),
+        reserved: HashMap::new(),
+        items: HashMap::new(),
+    };
     let read = parser.fields(m, Kind::End, &mut Seen::default());
     cx.budget.bytes = parser.cx.budget.bytes;
     if let Err(e) = read {
@@ -46,6 +55,7 @@ pub(super) struct Parser<'a, 't> {
     pub(super) literal: Vec<u8>,
     /// The reserved names of the messages in which some were asked for.
     reserved: HashMap<u32, HashSet<&'a str>>,
+    items: names::Items<'a>,
 }
 
 impl<'a> Parser<'a, '_> {
@@ -112,7 +122,7 @@ impl<'a> Parser<'a, '_> {
                 if any::is_any(m) {
                     return self.expanded(m, text.trim_matches(['[', ']']), name.start, seen);
                 }
-                match names::find_extension(m, &text, &self.cx) {
+                match names::find_extension(m, &text, &mut self.items, &self.cx) {
                     Some(f) => f,
                     None => return Err(self.unknown_field(m, &text, name.start)),
                 }

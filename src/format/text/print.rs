@@ -209,10 +209,9 @@ impl Printer<'_, '_> {
         // What is wrong within stays untold.
         let trace = Trace::default();
         let mut cx = Context { trace: &trace, ..self.cx };
-        let Ok((inner, root)) = any::open(value, plan, tree.sorts_maps(), &mut cx) else {
-            return Ok(false);
-        };
+        let opened = any::open(value, plan, tree.sorts_maps(), &mut cx);
         self.cx.budget.bytes = cx.budget.bytes;
+        let Ok((inner, root)) = opened else { return Ok(false) };
         self.begin()?;
         let _ = write!(self.out, "[{url}]");
         self.nested(|p| p.message(&inner, root, plan)).inspect_err(|_| {

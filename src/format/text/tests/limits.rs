@@ -1,6 +1,6 @@
 //! Limits, and text from those who want to break them.
 
-use super::{ALL, ENOUGH, MULTI, SCHEMA, bytes_within, context, told, types};
+use super::{ALL, ENOUGH, LINE, MULTI, SCHEMA, bytes_within, context, told, types};
 use crate::error::Trace;
 use crate::format::text::{read, write};
 use crate::format::{Tree, decode};
@@ -90,6 +90,26 @@ fn memory_is_limited() {
         let error = run(least - 1).unwrap_err();
         assert!(error.contains("too large for option max_bytes at line 1"), "{error}");
     }
+}
+
+/// What an Any holds is decoded to find out whether it can be.
+#[test]
+fn anys_that_cannot_be_read_are_charged() {
+    let types = types(SCHEMA);
+    let m = types.find_message("p.M").unwrap();
+    // A hundred messages, and a field that ends too early.
+    let value = [&b"\x72\0".repeat(100), &b"\x08"[..]].concat();
+    let any = format!("any {{ type_url: 'a/p.M' value: '{}' }}", super::escaped(&value));
+    let trace = Trace::default();
+    let mut tree = Tree::default();
+    let mut cx = context(&types.set, &trace);
+    let root = read(any.as_bytes(), m, &types, &mut tree, &mut cx).unwrap();
+    cx.budget = budget(10, 1 << 20);
+    let mut out = String::new();
+    write(&tree, root, m, &types, &LINE, &mut out, &mut cx).unwrap();
+    assert!(out.starts_with("any { type_url: \"a/p.M\" value: "), "{out}");
+    let charged = (1 << 20) - cx.budget.bytes;
+    assert!(charged > 100 * Tree::ENTRY, "{charged}");
 }
 
 #[test]

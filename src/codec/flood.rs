@@ -3,7 +3,7 @@
 //! Some are looked at, at random. How many steps all of them take is charged to the budget, so that time stays in
 //! proportion to `max_bytes`.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::hash::{BuildHasher, RandomState};
 
 use super::chains::{Chains, FREE, Key};
@@ -59,10 +59,11 @@ impl<'a> Flood<'a> {
     #[inline(always)]
     pub unsafe fn sized(&mut self, l: *mut lua_State, count: usize) {
         if count > FREE as usize {
-            self.enter();
             // SAFETY: as the caller promises.
             let table = unsafe { lua_topointer(l, -1) } as usize;
-            self.watch.borrow_mut().chains.sized(table, count);
+            if let Some(mut watch) = self.enter() {
+                watch.chains.sized(table, count);
+            }
         }
     }
 
@@ -74,7 +75,9 @@ impl<'a> Flood<'a> {
     pub unsafe fn resized(&mut self, l: *mut lua_State) {
         // SAFETY: as the caller promises.
         let table = unsafe { lua_topointer(l, -1) } as usize;
-        self.watch.borrow_mut().chains.resized(table);
+        if let Some(mut watch) = self.enter() {
+            watch.chains.resized(table);
+        }
     }
 
     /// `value`, which is on top, is about to go into the table below it as a key.
@@ -194,33 +197,17 @@ impl<'a> Flood<'a> {
         unsafe { self.note(l, Some(text_key(bytes, table, random))) };
     }
 
-    /// Whether the sample is this call's; if not, it is now, and empty.
-    fn enter(&mut self) -> bool {
-        let mut watch = self.watch.borrow_mut();
-        if self.call != 0 && watch.call == self.call {
-            return true;
-        }
-        watch.call = watch.call.wrapping_add(1);
-        let random = RandomState::new();
-        watch.chains.begin(random.hash_one(0) | 1);
-        self.secret = [random.hash_one(1), random.hash_one(2) | 1];
-        self.call = watch.call;
-        false
-    }
-
     unsafe fn note(&mut self, l: *mut lua_State, key: Option<Key>) {
-        let known = self.watch.borrow().numbers;
+        let known = self.watch.try_borrow().map_or(None, |watch| watch.numbers);
         let numbers = match known {
             Some(numbers) => numbers,
             // SAFETY: as the caller promises; nothing is borrowed.
             None => unsafe { hash::Numbers::of(l) },
         };
-        // What was random before the call's secret was known is not.
-        let entered = self.enter() && self.bound != 0;
-        let mut watch = self.watch.borrow_mut();
+        let Some(mut watch) = self.enter() else { return };
         watch.numbers = Some(numbers);
         if let Some(key) = key
-            && entered
+            && self.bound != 0
         {
             if key.random < self.bound {
                 watch.chains.keep(key);
@@ -233,6 +220,24 @@ impl<'a> Flood<'a> {
             self.left = watch.chains.distance();
         }
         self.bound = watch.chains.bound();
+    }
+
+    /// The sample, which is made this call's if it is not. None if it is borrowed, which it never is where something is
+    /// called that could come back to it.
+    #[cold]
+    #[inline(never)]
+    fn enter(&mut self) -> Option<RefMut<'a, Watch>> {
+        let mut watch = self.watch.try_borrow_mut().ok()?;
+        if self.call == 0 || watch.call != self.call {
+            watch.call = watch.call.wrapping_add(1);
+            let random = RandomState::new();
+            watch.chains.begin(random.hash_one(0) | 1);
+            self.secret = [random.hash_one(1), random.hash_one(2) | 1];
+            self.call = watch.call;
+            // What was random before is not.
+            self.bound = 0;
+        }
+        Some(watch)
     }
 }
 

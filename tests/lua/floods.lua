@@ -114,8 +114,8 @@ h.test("numbers as keys", function()
 end)
 
 h.test("one key of many that collide, again and again", function()
-  local first, again = table.concat(numbers(colliding, 600)), number(colliding, 600)
-  h.eq(count(pb.decode("every3.All", first).k_sfixed64), 600)
+  local first, again = table.concat(numbers(colliding, 1000)), number(colliding, 1000)
+  h.eq(count(pb.decode("every3.All", first).k_sfixed64), 1000)
   h.refuses("too large for option max_bytes", pb.decode("every3.All", first .. again:rep(20000)))
   -- With new ones between.
   local entries = numbers(colliding, 2000)
@@ -135,7 +135,7 @@ h.test("numbers that do not collide", function()
 end)
 
 h.test("numbers as keys of a map in parts", function()
-  local bytes = table.concat(numbers(colliding), "\8\1")
+  local bytes = table.concat(numbers(colliding, 12000), "\8\1")
   h.refuses("too large for option max_bytes", pb.decode("every3.All", bytes))
 end)
 

@@ -10,16 +10,17 @@ end
 -- Lua 5.1 collects once more when a call from C has returned, where a finalizer may raise though all is done. Not so if
 -- the collector stands.
 local function done(...)
-  if _VERSION == "Lua 5.1" and not jit then
-    collectgarbage "stop"
-  end
+  collectgarbage "stop"
   return ...
 end
 -- A call that does something once, and gives something else when it is made again.
 local function once(name, prepare)
   cases[#cases + 1] = { name = name, kind = "once", prepare = function()
     local call, check, unchanged = prepare()
-    return function() return done(call()) end, check, unchanged
+    if _VERSION == "Lua 5.1" and not jit then
+      return function() return done(call()) end, check, unchanged
+    end
+    return call, check, unchanged
   end }
 end
 -- A call that makes Lua closures.

@@ -4,6 +4,7 @@
 //! one that comes again and again takes no room from others.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::vm::hash::{self, Numbers};
 
@@ -11,10 +12,10 @@ use crate::vm::hash::{self, Numbers};
 pub const FREE: u32 = 256;
 /// How many keys the sample has at most. When it is full, the bound is halved.
 const ROOM: usize = 512;
-/// The first bound: one key of 8.
-const FIRST: u32 = 3;
+/// The first bound: one key of 16.
+const FIRST: u32 = 4;
 /// One of so many keys is looked at, for the chain that it is in.
-const GAP: u32 = 64;
+const GAP: u32 = 256;
 /// Bytes of the budget that a step along a chain is charged: filling memory takes about as long.
 const STEP: f64 = 4.0;
 /// So many bytes of strings that may have to be compared cost one more.
@@ -43,11 +44,27 @@ impl Key {
     }
 }
 
+/// A hash of what is random already.
+#[derive(Default)]
+struct AsRandom(u64);
+
+impl Hasher for AsRandom {
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, v: u64) {
+        self.0 ^= v;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The sample of one call.
 #[derive(Default)]
 pub struct Chains {
     kept: Vec<Key>,
-    known: HashSet<(usize, u64)>,
+    known: HashSet<(usize, u64), BuildHasherDefault<AsRandom>>,
     /// One of `1 << shift` keys is in the sample.
     shift: u32,
     /// Tables of one size: the logarithm of how many slots they have.
@@ -138,29 +155,28 @@ impl Chains {
         if all < f64::from(FREE) {
             return (0.0, 0.0);
         }
-        let bits = all.log2() as u32;
-        let candidates = match self.sizes.get(&key.table) {
-            Some(&bits) => bits..=bits,
-            // There the lower bits of hashes count, so that fewer make no chain shorter.
-            None if key.length.is_some() => bits..=bits,
-            // The table has grown.
-            None => bits..=bits + 1,
-        };
         let shared = |bits| {
             let slot = key.slot(bits, numbers);
             let others = self.kept.iter().filter(beside).filter(|other| other.random != key.random);
             let found = others.filter(|other| other.slot(bits, numbers) == slot).count();
             (found as f64, count / f64::from(bits).exp2())
         };
-        let found = candidates.map(shared).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
-        if self.sizes.contains_key(&key.table) || key.length.is_some() {
+        if let Some(bits) = self.sizes.get(&key.table) {
+            return shared(*bits);
+        }
+        let bits = all.log2() as u32;
+        let found = shared(bits);
+        // There the lower bits of hashes count, so that fewer make no chain shorter.
+        if key.length.is_some() {
             return found;
         }
-        // Integers may stand apart in an array, and the others of the table have fewer slots.
+        // The table has grown, to whatever size. Its integers may stand apart in an array, and the others have fewer slots.
         let in_array = |other: &&Key| (1..=2 * all as u64).contains(&other.number);
         let apart = self.kept.iter().filter(beside).filter(in_array).count() as f64;
         let least = self.all(count - apart).max(f64::from(FREE)).log2() as u32;
-        (least..bits).map(shared).find(|(found, expected)| !is_chance(*found, *expected)).unwrap_or(found)
+        let larger = shared(bits + 1);
+        let usual = if larger.0 > found.0 { larger } else { found };
+        (least..bits).map(shared).find(|(found, expected)| !is_chance(*found, *expected)).unwrap_or(usual)
     }
 }
 

@@ -165,11 +165,15 @@ impl<'a> Flood<'a> {
     /// A random function of a string.
     fn random(&self, bytes: &[u8]) -> u64 {
         let (words, rest) = bytes.as_chunks::<8>();
-        let mut last = [0; 8];
-        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        // The last may overlap.
+        let last = bytes.last_chunk::<8>().copied().unwrap_or_else(|| {
+            let mut last = [0; 8];
+            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            last
+        });
         let start = bytes.len() as u64;
-        let all = words.iter().chain([&last]).fold(start, |sum, word| self.mixed(sum ^ u64::from_le_bytes(*word)));
-        self.mixed(all)
+        let all = words.iter().fold(start, |sum, word| self.mixed(sum ^ u64::from_le_bytes(*word)));
+        self.mixed(all ^ u64::from_le_bytes(last))
     }
 
     #[cold]

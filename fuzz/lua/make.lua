@@ -24,7 +24,7 @@ local function odd(take)
   if kind == 0 then
     return {}
   elseif kind == 1 then
-    return error -- as an iterator, it ends
+    return next -- as an iterator, it ends
   elseif kind == 2 then
     return io.stdout
   elseif kind == 3 then

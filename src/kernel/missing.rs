@@ -24,43 +24,24 @@ pub(super) fn check(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<()
     if whole(parts, m, cx)? { Ok(()) } else { Err(DecodeError { kind: Kind::Required, at: end }) }
 }
 
-/// What was met of a message. The type may have many more fields than that, so none is listed that is not there.
-#[derive(Default)]
-struct Met<'a> {
-    /// By their indexes.
-    fields: BTreeMap<u16, Field<'a>>,
-    /// For each oneof the member that came last.
-    members: BTreeMap<u16, u16>,
-}
-
 /// What was met of one field.
-#[derive(Default)]
-struct Field<'a> {
+#[derive(Clone, Default)]
+struct Met<'a> {
+    set: bool,
     parts: Vec<&'a [u8]>,
     entries: BTreeMap<Key<'a>, Vec<&'a [u8]>>,
 }
 
-impl Met<'_> {
-    /// The first required field of `m` that is not there.
-    fn missing<'m>(&self, m: &'m MessagePlan) -> Option<&'m FieldPlan> {
-        let is_required = |f: &&FieldPlan| f.flags.has(Flags::REQUIRED);
-        let met = self.fields.keys().filter_map(|i| m.fields.get(usize::from(*i))).filter(is_required).count();
-        if met == m.required_count {
-            return None;
-        }
-        m.fields.iter().filter(is_required).find(|f| !self.fields.contains_key(&f.index))
-    }
-}
-
 fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<bool> {
-    let mut met = Met::default();
+    let mut met = vec![Met::default(); m.fields.len()];
     for part in parts {
         scan(part, m, &mut met, cx)?;
     }
-    let missing = met.missing(m);
-    // Errors tell the first field.
-    let before = missing.map_or(u16::MAX, |f| f.index);
-    for (f, met) in met.fields.range(..before).filter_map(|(i, met)| Some((m.fields.get(usize::from(*i))?, met))) {
+    for (f, met) in m.fields.iter().zip(&met) {
+        if f.flags.has(Flags::REQUIRED) && !met.set {
+            cx.trace.step(m.name_of(f), Index::None);
+            return Ok(false);
+        }
         if f.op == Op::Map {
             let Some(plan) = value_of(f, cx).and_then(|v| cx.set.message(v.sub)) else { continue };
             for (key, parts) in &met.entries {
@@ -69,7 +50,8 @@ fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<bool> {
                     return Ok(false);
                 }
             }
-        } else if is_singular_message(f)
+        } else if met.set
+            && is_singular_message(f)
             && let Some(plan) = cx.set.message(f.sub)
             && !whole(&met.parts, plan, cx)?
         {
@@ -77,10 +59,7 @@ fn whole(parts: &[&[u8]], m: &MessagePlan, cx: &Context) -> Result<bool> {
             return Ok(false);
         }
     }
-    if let Some(f) = missing {
-        cx.trace.step(m.name_of(f), Index::None);
-    }
-    Ok(missing.is_none())
+    Ok(true)
 }
 
 fn is_singular_message(f: &FieldPlan) -> bool {
@@ -92,7 +71,7 @@ fn value_of<'a>(f: &FieldPlan, cx: &Context<'a>) -> Option<&'a FieldPlan> {
     cx.set.message(f.sub)?.fields.get(1).filter(|v| v.op == Op::Message)
 }
 
-fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut Met<'a>, cx: &Context) -> Result<()> {
+fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut [Met<'a>], cx: &Context) -> Result<()> {
     let mut r = Reader::new(part);
     while !r.is_empty() {
         let tag = r.tag()?;
@@ -102,8 +81,10 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut Met<'a>, cx: &Context) ->
         if tag == ITEM && m.message_set {
             let mut item = Item::default();
             item.read(&mut r, cx.budget.depth)?;
-            if let (Some(mut message), Some(f)) = (item.message, item.field(m)) {
-                met.fields.entry(f.index).or_default().parts.push(message.bytes()?);
+            let met = item.field(m).and_then(|f| met.get_mut(usize::from(f.index)));
+            if let (Some(mut message), Some(met)) = (item.message, met) {
+                met.set = true;
+                met.parts.push(message.bytes()?);
             }
             continue;
         }
@@ -112,10 +93,8 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut Met<'a>, cx: &Context) ->
             r.skip(tag, cx.budget.depth)?;
             continue;
         };
-        if f.flags.has(Flags::ONEOF)
-            && let Some(other) = met.members.insert(f.oneof, f.index).filter(|other| *other != f.index)
-        {
-            met.fields.remove(&other);
+        if f.flags.has(Flags::ONEOF) {
+            displace(m, f, met);
         }
         let bytes = if f.op == Op::Map || is_singular_message(f) {
             Some(message_bytes(&mut r, f, cx)?)
@@ -123,7 +102,8 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut Met<'a>, cx: &Context) ->
             r.skip(tag, cx.budget.depth)?;
             None
         };
-        let met = met.fields.entry(f.index).or_default();
+        let Some(met) = met.get_mut(usize::from(f.index)) else { continue };
+        met.set = true;
         if f.op != Op::Map {
             met.parts.extend(bytes);
         } else if let (Some(raw), Some(value)) = (bytes, value_of(f, cx))
@@ -139,4 +119,13 @@ fn scan<'a>(part: &'a [u8], m: &MessagePlan, met: &mut Met<'a>, cx: &Context) ->
         }
     }
     Ok(())
+}
+
+fn displace(m: &MessagePlan, f: &FieldPlan, met: &mut [Met]) {
+    let members = m.oneofs.get(usize::from(f.oneof)).map_or(&[][..], |o| &o.members);
+    for member in members.iter().filter(|i| **i != f.index) {
+        if let Some(met) = met.get_mut(usize::from(*member)) {
+            *met = Met::default();
+        }
+    }
 }

@@ -341,7 +341,6 @@ impl MessagePlan {
             index,
             name,
             required: required.clone().fold(0, |mask, f| mask | f.mask),
-            required_count: required.clone().count(),
             required_unmarked: required.clone().any(|f| f.mask == 0),
             map_entry: false,
             message_set: false,
@@ -385,10 +384,12 @@ fn assign_bits(fields: &mut [FieldPlan]) {
 
 /// Of the oneofs that lack bits, the largest ones are remembered.
 fn remember_largest(oneofs: &mut [OneofPlan]) {
-    let mut unmarked: Vec<_> = oneofs.iter_mut().filter(|oneof| !oneof.marked()).collect();
-    unmarked.sort_by_key(|oneof| std::cmp::Reverse(oneof.members.len()));
-    for (oneof, place) in unmarked.into_iter().take(OneofPlan::REMEMBERED).zip(0..) {
-        oneof.remembered = Some(place);
+    for place in 0..OneofPlan::REMEMBERED as u8 {
+        let others = oneofs.iter_mut().filter(|oneof| !oneof.marked() && oneof.remembered.is_none());
+        // Of several, the first.
+        if let Some(largest) = others.rev().max_by_key(|oneof| oneof.members.len()) {
+            largest.remembered = Some(place);
+        }
     }
 }
 

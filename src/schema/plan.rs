@@ -229,8 +229,6 @@ pub struct MessagePlan {
     pub oneofs: Box<[OneofPlan]>,
     /// Bits of the required fields.
     pub required: u64,
-    /// How many required fields it has.
-    pub required_count: usize,
     /// Some required fields have no bit.
     pub required_unmarked: bool,
     /// It stands for the entries of a map field.
